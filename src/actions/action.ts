@@ -31,7 +31,9 @@ export interface AttemptContext {
   masker: Masker;
   /** Aborts on cancel, interrupt, timeout; `signal.reason` is an AbortCause. */
   signal: AbortSignal;
-  /** Folder for this attempt's log; undefined when the store keeps no files. */
+  /** Aborts when the end must come now: whatever grace is running is over. */
+  hurry: AbortSignal;
+  /** File for this attempt's log; undefined when the store keeps no files. Beside it, `<log>.pid` while a process runs. */
   log_path: string | undefined;
   /** One whole masked line of output, as it comes; for live display. */
   onLine?: (stream: 'stdout' | 'stderr', line: string) => void;

@@ -1,5 +1,6 @@
 // Errors: their class decides what happens next, before anything else looks at them.
 import type { JsonObject } from './json.js';
+import type { LogSummary } from './step-state.js';
 
 /**
  * permanent: never retried. transient: retried while the policy allows. timeout: an attempt ran out of time
@@ -31,10 +32,13 @@ export interface ErrorRecord {
 /** Thrown by actions. Everything else that an action throws is made one by `asActionError`. */
 export class ActionError extends Error {
   readonly record: ErrorRecord;
-  constructor(record: ErrorRecord, options?: { cause?: unknown }) {
+  /** What the attempt wrote before it failed. */
+  readonly log?: LogSummary;
+  constructor(record: ErrorRecord, options?: { cause?: unknown; log?: LogSummary }) {
     super(record.message, options);
     this.name = 'ActionError';
     this.record = record;
+    if (options?.log !== undefined) this.log = options.log;
   }
 }
 
@@ -85,7 +89,11 @@ export class SessionHeldError extends Error {
 /** A write carried an older epoch than the session's: its writer lost the lease and must stop. */
 export class StaleEpochError extends Error {
   constructor(sessionId: string, epoch: number, current: number) {
-    super(`session ${sessionId}: this process lost the session (its epoch ${epoch} is older than ${current}); another process drives it now`);
+    super(
+      epoch === current
+        ? `session ${sessionId}: its lease (epoch ${epoch}) was given up, so nothing more is written under it; take the session again`
+        : `session ${sessionId}: this process lost the session (its epoch ${epoch} is older than ${current}); another process drives it now`,
+    );
     this.name = 'StaleEpochError';
   }
 }

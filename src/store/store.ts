@@ -67,6 +67,8 @@ export interface Commit {
   blobs?: Array<{ digest: string; content: string }>;
   /** True when the commit begins attempts: refused with CancelRequestedError once a cancel is stored. */
   starts_work?: boolean;
+  /** True when an operator starts an ended session again: the stored cancel no longer holds. */
+  clear_cancel?: boolean;
   /** True to write a checkpoint: a snapshot of the whole session after this commit. */
   snapshot?: boolean;
 }

@@ -1,0 +1,139 @@
+// Who drives a session: taking it, keeping it, noticing that it was lost or that somebody asked for its end.
+//
+// L1. On one host process life decides: a living owner keeps the session however late its heartbeat is, a dead one
+//     loses it at once. Only where life cannot be judged (another host or pid namespace, a stopped process) does
+//     the expiry of the lease decide.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../core/clock.js';
+import { SessionHeldError, StaleEpochError, StoreError } from '../core/error.js';
+import type { CancelRequest } from '../core/session-state.js';
+import { judgeHolder, processIdentity } from '../process/identity.js';
+import type { Lease, LeaseHolder, Store } from '../store/store.js';
+
+export const LEASE_MS = 20_000;
+const RENEW_MS = 5_000;
+const POLL_MS = 200;
+
+export function newHolder(): LeaseHolder {
+  return { token: randomBytes(8).toString('hex'), ...processIdentity() };
+}
+
+/** Whether somebody drives the session: a living process, or one that cannot be judged and whose lease runs. */
+export function isHeld(lease: Lease, now: number): boolean {
+  const life = judgeHolder(lease.holder, processIdentity());
+  return life === 'alive' || (life !== 'dead' && lease.expires_at > now);
+}
+
+/**
+ * Takes a session that exists. SessionHeldError when a living process has it, or when its life cannot be judged and
+ * its lease has not expired.
+ */
+export async function takeSession(store: Store, sessionId: string, current: Lease | undefined, holder: LeaseHolder, now: number): Promise<Lease> {
+  let replaces: number | undefined;
+  if (current !== undefined) {
+    const life = judgeHolder(current.holder, processIdentity());
+    if (life === 'alive') throw heldError(current, now);
+    if (life === 'dead') replaces = current.epoch;
+  }
+  const answer = await store.acquireLease({
+    session_id: sessionId,
+    holder,
+    now,
+    expires_at: now + LEASE_MS,
+    ...(replaces === undefined ? {} : { replaces }),
+  });
+  if ('held' in answer) throw heldError(answer.held, now);
+  return answer.lease;
+}
+
+function heldError(lease: Lease, now: number): SessionHeldError {
+  const { pid, host } = lease.holder;
+  const life = judgeHolder(lease.holder, processIdentity());
+  const until = life === 'alive' ? 'it is alive' : `its lease ends in ${Math.max(1, Math.ceil((lease.expires_at - now) / 1000))}s`;
+  return new SessionHeldError(
+    lease.session_id,
+    `session ${lease.session_id} is driven by process ${pid} on ${host} (${until}); wait for it, or end the session with: plan cancel ${lease.session_id}`,
+    { ...lease.holder, epoch: lease.epoch, expires_at: lease.expires_at },
+  );
+}
+
+/** Renews the lease and watches the store while a session is driven. */
+export class LeaseKeeper {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #lease: Lease;
+  readonly #onLost: (error: Error) => void;
+  readonly #onCancel: (request: CancelRequest) => void;
+  readonly #end = new AbortController();
+  #expiresAt: number;
+  #loops: Promise<unknown> | undefined;
+
+  constructor(options: {
+    store: Store;
+    clock: Clock;
+    lease: Lease;
+    /** The session belongs to another now, or the store cannot be reached any more. */
+    onLost: (error: Error) => void;
+    onCancel: (request: CancelRequest) => void;
+  }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#lease = options.lease;
+    this.#onLost = options.onLost;
+    this.#onCancel = options.onCancel;
+    this.#expiresAt = options.lease.expires_at;
+  }
+
+  start(): void {
+    this.#loops = Promise.all([this.#renewing(), this.#polling()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#loops;
+  }
+
+  async #renewing(): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(RENEW_MS, this.#end.signal);
+      if (this.#end.signal.aborted) return;
+      const expiresAt = this.#clock.now() + LEASE_MS;
+      const failure = await attempt(() => this.#store.renewLease(this.#lease, expiresAt));
+      if (failure === undefined) this.#expiresAt = expiresAt;
+      else if (this.#isLoss(failure)) return this.#onLost(failure);
+    }
+  }
+
+  async #polling(): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(POLL_MS, this.#end.signal);
+      if (this.#end.signal.aborted) return;
+      const failure = await attempt(() => this.look());
+      if (failure !== undefined && this.#isLoss(failure)) return this.#onLost(failure);
+    }
+  }
+
+  /** Looks once: calls `onCancel` when a cancel is stored; throws StaleEpochError when the session is lost. */
+  async look(): Promise<void> {
+    const seen = await this.#store.poll(this.#lease.session_id);
+    if (seen === undefined || seen.epoch !== this.#lease.epoch) {
+      throw new StaleEpochError(this.#lease.session_id, this.#lease.epoch, seen?.epoch ?? 0);
+    }
+    if (seen.cancel !== undefined) this.#onCancel(seen.cancel);
+  }
+
+  // One missed beat is none: a busy or failing store ends the drive only once the lease has run out.
+  #isLoss(error: Error): boolean {
+    if (error instanceof StoreError) return error.fault === 'closed' || this.#clock.now() > this.#expiresAt;
+    return true;
+  }
+}
+
+async function attempt(work: () => Promise<void>): Promise<Error | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

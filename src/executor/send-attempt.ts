@@ -1,0 +1,112 @@
+// The one place where a step is sent: everything that leaves the session goes through `sendAttempt`.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { asActionError } from '../actions/as-action-error.js';
+import type { AbortCause, ActionOutcome, AttemptContext, FunctionTable } from '../actions/action.js';
+import type { ActionRegistry } from '../actions/registry.js';
+import type { Clock } from '../core/clock.js';
+import type { ErrorRecord } from '../core/error.js';
+import type { LogSummary, StepState } from '../core/step-state.js';
+import type { StepSpec } from '../plan/plan.js';
+import type { Masker } from '../process/masker.js';
+import { resolveEnv, resolverOf, stepScope, type InputSource, type StepReading } from './step-inputs.js';
+import type { OutputLine } from './session-handle.js';
+
+/** What attempts of one session share. */
+export interface SendingSession {
+  source: InputSource;
+  registry: ActionRegistry;
+  functions: FunctionTable;
+  clock: Clock;
+  masker: Masker;
+  epoch: number;
+  /** Aborts when running attempts must end without grace. */
+  hurry: AbortSignal;
+  /** Folder of this session's logs; undefined when the store keeps no files. */
+  logDir: string | undefined;
+  /** First part of every process tag: names the store and the session. */
+  tagPrefix: string;
+  onOutput?: ((line: OutputLine) => void) | undefined;
+}
+
+export type AttemptResult =
+  | { kind: 'outcome'; outcome: ActionOutcome }
+  | { kind: 'failure'; error: ErrorRecord; log?: LogSummary };
+
+/** Marks the processes of one session of one store: 12 hex digits of the store's place, then the session. */
+export function processTagPrefix(storeLocation: string, sessionId: string): string {
+  return `${createHash('sha256').update(storeLocation).digest('hex').slice(0, 12)}/${sessionId}/`;
+}
+
+/** Name of the log file of one attempt; step ids are safe as file names. */
+export function logFileName(stepId: string, generation: number, attempt: number): string {
+  return `${stepId}.${generation}.${attempt}.log`;
+}
+
+/**
+ * Sends one attempt that was charged already, and waits for its end. Never throws: what goes wrong is a failure with
+ * a class. The attempt's time limits abort `controller`; whoever else aborts it says why in the reason.
+ */
+export async function sendAttempt(
+  session: SendingSession,
+  spec: StepSpec,
+  state: StepState,
+  readings: ReadonlyMap<string, StepReading>,
+  controller: AbortController,
+): Promise<AttemptResult> {
+  const limit = limitOf(spec, state, session.clock.now());
+  const done = new AbortController();
+  if (limit !== undefined) {
+    void session.clock.sleep(Math.max(0, limit.at - session.clock.now()), done.signal).then(() => {
+      if (!done.signal.aborted && !controller.signal.aborted) controller.abort(limit.cause);
+    });
+  }
+  try {
+    const context = contextOf(session, spec, state, readings, controller.signal);
+    const outcome = await session.registry.get(spec.action.kind).execute(spec.action, context);
+    return { kind: 'outcome', outcome };
+  } catch (error) {
+    const failure = asActionError(error, session.masker);
+    return { kind: 'failure', error: failure.record, ...(failure.log === undefined ? {} : { log: failure.log }) };
+  } finally {
+    done.abort();
+  }
+}
+
+function limitOf(spec: StepSpec, state: StepState, now: number): { at: number; cause: AbortCause } | undefined {
+  const attemptEnd = spec.attempt_timeout === undefined ? Infinity : now + spec.attempt_timeout;
+  const stepEnd = state.deadline_at ?? Infinity;
+  if (attemptEnd === Infinity && stepEnd === Infinity) return undefined;
+  return attemptEnd <= stepEnd
+    ? { at: attemptEnd, cause: { kind: 'attempt_timeout', limit_ms: spec.attempt_timeout as number } }
+    : { at: stepEnd, cause: { kind: 'step_timeout', limit_ms: spec.timeout ?? stepEnd - (state.started_at ?? now) } };
+}
+
+function contextOf(
+  session: SendingSession,
+  spec: StepSpec,
+  state: StepState,
+  readings: ReadonlyMap<string, StepReading>,
+  signal: AbortSignal,
+): AttemptContext {
+  const { source, onOutput } = session;
+  const { scope, planEnv } = stepScope(source, spec, readings);
+  return {
+    session_id: source.start.session_id,
+    step: spec,
+    generation: state.generation,
+    attempt: state.attempt,
+    epoch: session.epoch,
+    base_dir: source.start.base_dir,
+    env: { ...planEnv, ...resolveEnv(spec.env, source.start, scope) },
+    resolve: resolverOf(spec.id, scope),
+    clock: session.clock,
+    masker: session.masker,
+    signal,
+    hurry: session.hurry,
+    log_path: session.logDir === undefined ? undefined : join(session.logDir, logFileName(spec.id, state.generation, state.attempt)),
+    process_tag: `${session.tagPrefix}${spec.id}/${state.generation}.${state.attempt}`,
+    functions: session.functions,
+    ...(onOutput === undefined ? {} : { onLine: (stream, line) => onOutput({ step_id: spec.id, attempt: state.attempt, stream, line }) }),
+  };
+}

@@ -1,0 +1,121 @@
+// YAML text to a tree of nodes: one document, YAML 1.2 core. What the `yaml` package reports becomes at most one
+// fault: after the first syntax error the rest is guesswork.
+import { isAlias, isCollection, isMap, isScalar, isSeq, parseDocument, Pair, Scalar, visit, YAMLMap, YAMLSeq, type Alias, type Document, type Node } from 'yaml';
+import type { JsonValue } from '../core/json.js';
+
+export interface SyntaxFault {
+  code: string;
+  message: string;
+  hint?: string;
+  start: number;
+  end: number;
+}
+
+export interface YamlTree {
+  root: Node | null;
+  /** The node that an alias stands for; undefined when no anchor before it has that name. */
+  target(alias: Alias): Node | undefined;
+}
+
+export const MAX_DEPTH = 64;
+
+/** Parses one YAML document. The nodes carry offsets into `text` (their `range`). */
+export function parseYaml(text: string): { tree: YamlTree } | { fault: SyntaxFault } {
+  let document: Document.Parsed;
+  try {
+    // Repeated keys are found by the reader: here every key would be compared with every other.
+    document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, merge: false });
+  } catch (error) {
+    if (error instanceof RangeError) return { fault: tooDeep(text) };
+    throw error;
+  }
+  if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
+    const start = Math.max(0, text.indexOf('%YAML'));
+    return { fault: { code: 'yaml_version', message: `expected YAML 1.2, found the directive %YAML ${document.directives.yaml.version}`, hint: 'remove the directive', start, end: start + 5 } };
+  }
+  const error = document.errors[0];
+  if (error !== undefined) return { fault: syntaxFault(error.code, error.message, error.pos) };
+  return { tree: { root: document.contents, target: aliasTargets(document) } };
+}
+
+function syntaxFault(code: string, message: string, [start, end]: [number, number]): SyntaxFault {
+  if (code === 'MULTIPLE_DOCS') {
+    return { code: 'second_document', message: 'expected one YAML document, found a second one', hint: 'put each plan in its own file', start, end };
+  }
+  const hint = code === 'TAB_AS_INDENT' || /\btabs?\b/i.test(message) ? 'indent with spaces' : code === 'BAD_ALIAS' ? undefined : hintFor(code);
+  return { code: 'yaml_syntax', message: `not YAML: ${firstLine(message)}`, ...(hint === undefined ? {} : { hint }), start, end: Math.max(end, start + 1) };
+}
+
+function hintFor(code: string): string | undefined {
+  switch (code) {
+    case 'BLOCK_AS_IMPLICIT_KEY':
+    case 'MULTILINE_IMPLICIT_KEY':
+      return 'a text with ": " in it needs quotes, or a block ("|")';
+    case 'MISSING_CHAR':
+      return 'close the quote or bracket that is open here';
+    case 'BAD_INDENT':
+      return 'keys of one mapping begin in the same column';
+    default:
+      return undefined;
+  }
+}
+
+const firstLine = (message: string) => (message.split('\n')[0] as string).replace(/:$/, '');
+
+// The place where the nesting passes the limit, found without recursion; only asked when the parser gave up.
+function tooDeep(text: string): SyntaxFault {
+  let depth = 0;
+  let at = 0;
+  for (; at < text.length && depth <= MAX_DEPTH; at += 1) {
+    const char = text[at];
+    if (char === '[' || char === '{') depth += 1;
+    else if (char === ']' || char === '}') depth -= 1;
+  }
+  const start = depth > MAX_DEPTH ? at - 1 : 0;
+  return { code: 'too_deep', message: `expected at most ${MAX_DEPTH} levels of nesting, found more`, start, end: start + 1 };
+}
+
+// An anchor may be set again further down: an alias means the last one before it.
+function aliasTargets(document: Document.Parsed): (alias: Alias) => Node | undefined {
+  let targets: Map<Alias, Node> | undefined;
+  return (alias) => {
+    if (targets === undefined) {
+      targets = new Map();
+      const anchors = new Map<string, Node>();
+      const found = targets;
+      visit(document, {
+        Node(_key, node) {
+          if (isAlias(node)) {
+            const target = anchors.get(node.source);
+            if (target !== undefined) found.set(node, target);
+          } else if ((isScalar(node) || isCollection(node)) && node.anchor !== undefined) anchors.set(node.anchor, node);
+        },
+      });
+    }
+    return targets.get(alias);
+  };
+}
+
+/** Nodes of a JSON value, without positions: what `parseYaml` would give for its text, but sooner. */
+export function treeOfValue(value: JsonValue): YamlTree {
+  return { root: nodeOf(value), target: () => undefined };
+}
+
+function nodeOf(value: JsonValue): Node {
+  if (Array.isArray(value)) {
+    const seq = new YAMLSeq();
+    seq.items = value.map(nodeOf);
+    return seq;
+  }
+  if (value !== null && typeof value === 'object') {
+    const map = new YAMLMap();
+    map.items = Object.keys(value).map((key) => new Pair(nodeOf(key), nodeOf(value[key] as JsonValue)));
+    return map;
+  }
+  const scalar = new Scalar(value);
+  scalar.type = typeof value === 'string' ? Scalar.QUOTE_DOUBLE : Scalar.PLAIN;
+  scalar.source = String(value);
+  return scalar;
+}
+
+export { isAlias, isMap, isScalar, isSeq };

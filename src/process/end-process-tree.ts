@@ -1,0 +1,118 @@
+// Ends processes and confirms that they are gone: TERM, a grace, KILL, a last look.
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasEnded, listProcesses, readProcess, type ProcessRow } from './process-table.js';
+
+/** Which processes to end. */
+export interface TreeRoot {
+  /** Leader of the process group and session; undefined when only the tag is known. */
+  pid?: number;
+  /** Says of a PLAN_ATTEMPT_ID whether it belongs here; finds those that left the group. */
+  hasTag?: (tag: string) => boolean;
+}
+
+export interface EndOptions {
+  /** Between TERM and KILL, ms. */
+  graceMs: number;
+  /** Cuts the grace short. */
+  killNow?: AbortSignal | undefined;
+  /** How long to look for processes that KILL did not end, ms. */
+  confirmMs?: number;
+}
+
+const CONFIRM_MS = 5000;
+
+/** Whether a process group has a member that still runs. */
+export function isGroupAlive(pgid: number): boolean {
+  try {
+    process.kill(-pgid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+  }
+  // Members that ended and that nobody collected (process 1 of a container may not) answer signals too.
+  return listProcesses({ tags: false }).some((row) => row.pgid === pgid && !hasEnded(row));
+}
+
+/** Ends what is left of one process group, and nothing outside it. Returns the ids that are still there. */
+export function endGroup(pgid: number, options: EndOptions): Promise<number[]> {
+  return endProcesses(() => listProcesses({ tags: false }).filter((row) => row.pgid === pgid && !hasEnded(row)), pgid, options);
+}
+
+/**
+ * Ends a whole tree: the group and session of `root.pid`, everything with its tag, all their descendants and groups.
+ * Never this process or one that it descends from. Returns the ids that are still there after `confirmMs`.
+ */
+export function endProcessTree(root: TreeRoot, options: EndOptions): Promise<number[]> {
+  return endProcesses(() => membersOf(root, listProcesses({ tags: root.hasTag !== undefined })), root.pid, options);
+}
+
+/** The members of a tree among some processes; those that have ended are none. */
+export function membersOf(root: TreeRoot, rows: readonly ProcessRow[], self: number = process.pid): ProcessRow[] {
+  const protectedIds = lineage(rows, self);
+  const members = new Map<number, ProcessRow>();
+  const groups = new Set<number>(root.pid === undefined ? [] : [root.pid]);
+  const belongs = (row: ProcessRow) =>
+    groups.has(row.pgid) || groups.has(row.sid) || row.pid === root.pid || members.has(row.ppid) || (row.tag !== undefined && root.hasTag?.(row.tag) === true);
+  // A member may bring in others (its children, the group it leads), wherever they stand in the list.
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || protectedIds.has(row.pid) || !belongs(row)) continue;
+      members.set(row.pid, row);
+      if (row.pgid === row.pid || row.sid === row.pid) groups.add(row.pid);
+      grown = true;
+    }
+  }
+  return [...members.values()].filter((row) => !hasEnded(row));
+}
+
+// This process, its ancestors, and the first process of the system.
+function lineage(rows: readonly ProcessRow[], self: number): Set<number> {
+  const parents = new Map(rows.map((row) => [row.pid, row.ppid]));
+  const ids = new Set([0, 1]);
+  for (let pid: number | undefined = self; pid !== undefined && !ids.has(pid); pid = parents.get(pid)) ids.add(pid);
+  return ids;
+}
+
+async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, options: EndOptions): Promise<number[]> {
+  let members = find();
+  const graceEnd = Date.now() + options.graceMs;
+  const hurried = () => options.killNow?.aborted === true;
+  if (members.length > 0 && options.graceMs > 0 && !hurried()) {
+    signalAll(members, pgid, 'SIGTERM');
+    // A stopped process cannot answer TERM.
+    signalAll(members, pgid, 'SIGCONT');
+    for (let step = 2; members.length > 0 && Date.now() < graceEnd && !hurried(); step = Math.min(step * 2, 50)) {
+      await delay(Math.min(step, Math.max(1, graceEnd - Date.now())));
+      members = members.filter(stillRuns);
+      if (members.length === 0) members = find(); // what they started meanwhile
+    }
+    members = find();
+  }
+  const confirmEnd = Date.now() + (options.confirmMs ?? CONFIRM_MS);
+  for (let step = 2; members.length > 0; step = Math.min(step * 2, 100)) {
+    signalAll(members, pgid, 'SIGKILL');
+    await delay(step);
+    members = find();
+    if (Date.now() >= confirmEnd) break;
+  }
+  return members.map((row) => row.pid);
+}
+
+function signalAll(members: readonly ProcessRow[], pgid: number | undefined, signal: NodeJS.Signals): void {
+  // The group in one call first: a member cannot slip away by forking between two calls.
+  if (pgid !== undefined && members.some((row) => row.pgid === pgid)) send(-pgid, signal);
+  for (const row of members) if (row.pgid !== pgid && stillRuns(row)) send(row.pid, signal);
+}
+
+function stillRuns(row: ProcessRow): boolean {
+  const now = readProcess(row.pid);
+  return now?.start === row.start && !hasEnded(now);
+}
+
+function send(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch {
+    // Gone already, or not ours to end; the last look says which.
+  }
+}

@@ -1,0 +1,72 @@
+// Processes of a driver that died: found by their tag and by pid files, ended before anything runs again.
+import { readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { endProcessTree, membersOf } from './end-process-tree.js';
+import { processIdentity } from './identity.js';
+import { readPidFile, removePidFile, type PidRecord } from './pid-file.js';
+import { listProcesses, readProcess } from './process-table.js';
+import { SCRATCH_PREFIX } from './scratch.js';
+
+export interface OrphanReport {
+  /** How many processes were found and ended. */
+  ended: number;
+  /** Ids of those that could not be ended. */
+  left: number[];
+}
+
+/**
+ * Ends every process whose PLAN_ATTEMPT_ID begins with `tagPrefix` (whole parts: `x/S1` is no beginning of `x/S10/…`),
+ * with its groups and descendants: TERM, `graceMs`, KILL. Pid files in `logDir` name more of them; one counts only
+ * while the process with that number started at the noted time. They are removed, and so are the attempts' private
+ * folders.
+ */
+export async function endOrphans(tagPrefix: string, graceMs: number, logDir?: string): Promise<OrphanReport> {
+  const parts = tagPrefix.replace(/\/+$/, '');
+  const hasTag = (tag: string) => tag === parts || tag.startsWith(`${parts}/`);
+  const records = logDir === undefined ? [] : pidFilesIn(logDir).filter(({ record }) => hasTag(record.tag));
+  const leaders = records.filter(({ record }) => isSameProcess(record)).map(({ record }) => record.pid);
+
+  const rows = listProcesses({ tags: true });
+  const found = new Set(membersOf({ hasTag }, rows).map((row) => row.pid));
+  for (const pid of leaders) for (const row of membersOf({ pid }, rows)) found.add(row.pid);
+  const left = new Set(found.size === 0 ? [] : await endProcessTree({ hasTag }, { graceMs }));
+  for (const pid of leaders) {
+    if (records.some(({ record }) => record.pid === pid && isSameProcess(record))) {
+      for (const id of await endProcessTree({ pid }, { graceMs })) left.add(id);
+    }
+  }
+  for (const { path, record } of records) {
+    if (left.has(record.pid)) continue;
+    removePidFile(path);
+    removeScratch(record.scratch);
+  }
+  return { ended: [...found].filter((pid) => !left.has(pid)).length, left: [...left] };
+}
+
+function pidFilesIn(folder: string): Array<{ path: string; record: PidRecord }> {
+  let names: string[];
+  try {
+    names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    return []; // no log was ever written
+  }
+  return names.flatMap((name) => {
+    if (!name.endsWith('.pid')) return [];
+    const path = join(folder, name);
+    const record = readPidFile(path);
+    return record === undefined ? [] : [{ path, record }];
+  });
+}
+
+function isSameProcess(record: PidRecord): boolean {
+  const self = processIdentity();
+  if (record.boot_id !== self.boot_id || record.pid_namespace !== self.pid_namespace || record.process_start === '') return false;
+  return readProcess(record.pid)?.start === record.process_start;
+}
+
+// Only what this program makes itself, whatever the file says.
+function removeScratch(path: string | undefined): void {
+  if (path === undefined || dirname(resolve(path)) !== resolve(tmpdir()) || !resolve(path).startsWith(join(resolve(tmpdir()), SCRATCH_PREFIX))) return;
+  rmSync(path, { recursive: true, force: true });
+}

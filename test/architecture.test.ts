@@ -1,0 +1,76 @@
+// The import table of ARCHITECTURE.md, held by a test.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const SRC = resolve(import.meta.dirname, '../src');
+
+/** Which folders a folder may import from, beside itself. `store/sqlite` is a folder of its own. */
+const MAY_IMPORT: { [folder: string]: string[] } = {
+  core: [],
+  expression: ['core'],
+  graph: ['core', 'plan'], // types of the plan only
+  plan: ['core', 'expression', 'graph'],
+  process: ['core'],
+  actions: ['core', 'plan', 'process'],
+  store: ['core'],
+  'store/sqlite': ['core', 'store'],
+  executor: ['core', 'plan', 'expression', 'graph', 'process', 'actions', 'store'],
+  cli: ['core', 'plan', 'expression', 'graph', 'process', 'actions', 'store', 'store/sqlite', 'executor', 'index.ts'],
+};
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function folderOf(file: string): string {
+  const folder = dirname(relative(SRC, file));
+  if (folder === '.') return relative(SRC, file);
+  return folder.startsWith('store/sqlite') ? 'store/sqlite' : (folder.split('/')[0] as string);
+}
+
+/** Imports between the project's own files; `type` marks those that leave no trace at run time. */
+function imports(file: string): Array<{ to: string; type: boolean }> {
+  const found: Array<{ to: string; type: boolean }> = [];
+  for (const match of readFileSync(file, 'utf8').matchAll(/^(?:import|export)\s+(type\s+)?[^;]*?from\s+'(\.[^']+)'/gms)) {
+    found.push({ to: folderOf(resolve(dirname(file), match[2] as string)), type: match[1] !== undefined });
+  }
+  return found;
+}
+
+describe('the architecture', () => {
+  test('imports go one way', () => {
+    const wrong: string[] = [];
+    for (const file of sources(SRC)) {
+      const from = folderOf(file);
+      if (from.endsWith('.ts')) continue; // entry points of the package
+      for (const { to } of imports(file)) {
+        if (to !== from && !MAY_IMPORT[from]?.includes(to)) wrong.push(`${relative(SRC, file)} imports ${to}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('graph knows the plan by its types only', () => {
+    const wrong = sources(join(SRC, 'graph')).flatMap((file) =>
+      imports(file).flatMap(({ to, type }) => (to === 'plan' && !type ? [relative(SRC, file)] : [])),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('no file of src is longer than 300 lines, and no folder is a drawer', () => {
+    const long = sources(SRC).filter((file) => readFileSync(file, 'utf8').split('\n').length > 301);
+    expect(long.map((file) => relative(SRC, file))).toEqual([]);
+    const drawers = sources(SRC).filter((file) => /(?:^|\/)(?:utils?|helpers?|common|types|lib|misc)(?:\/|\.ts$)/.test(relative(SRC, file)));
+    expect(drawers.map((file) => relative(SRC, file))).toEqual([]);
+  });
+
+  test('nothing but the command line writes to the console or ends the process', () => {
+    const wrong = sources(SRC).filter(
+      (file) => folderOf(file) !== 'cli' && /console\.|process\.(?:exit|exitCode|chdir|on|once)\b/.test(readFileSync(file, 'utf8')),
+    );
+    expect(wrong.map((file) => relative(SRC, file))).toEqual([]);
+  });
+});
