@@ -7,6 +7,7 @@ export default defineConfig({
       { test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: ['test/**/*.slow.test.ts'], testTimeout: 20_000 } },
       { test: { name: 'slow', include: ['test/**/*.slow.test.ts'], testTimeout: 120_000, hookTimeout: 60_000 } },
     ],
+    reporters: ['default', './test/support/count-reporter.ts'],
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import type { LogSummary, StepOutput } from '../core/step-state.js';
-import type { StepAction, StepSpec } from '../plan/plan.js';
+import type { StepAction, StepKind, StepSpec } from '../plan/plan.js';
 import type { Masker } from '../process/masker.js';
 
 /** Resolves the templates and expressions of a step against what is known when the attempt begins. */
@@ -33,6 +33,8 @@ export interface AttemptContext {
   signal: AbortSignal;
   /** Aborts when the end must come now: whatever grace is running is over. */
   hurry: AbortSignal;
+  /** Where the base environment of commands comes from; default: this process's environment. */
+  host_env?: { [name: string]: string | undefined };
   /** File for this attempt's log; undefined when the store keeps no files. Beside it, `<log>.pid` while a process runs. */
   log_path: string | undefined;
   /** One whole masked line of output, as it comes; for live display. */
@@ -72,5 +74,8 @@ export interface Action<A extends StepAction = StepAction> {
   /** Runs one attempt to its end. Throws ActionError; whatever else it throws is classed by `asActionError`. */
   execute(action: A, context: AttemptContext): Promise<ActionOutcome>;
 }
+
+/** An action of some kind, as lists of them hold it. */
+export type AnyAction = { [K in StepKind]: Action<Extract<StepAction, { kind: K }>> }[StepKind];
 
 export type ActionDetails = JsonObject;

@@ -1,6 +1,6 @@
 // The registry of step kinds: explicit, made once by whoever builds the executor; nothing registers itself.
 import type { StepAction, StepKind } from '../plan/plan.js';
-import type { Action } from './action.js';
+import type { Action, AnyAction } from './action.js';
 
 export interface ActionRegistry {
   get(kind: StepKind): Action;
@@ -8,7 +8,7 @@ export interface ActionRegistry {
 }
 
 /** A registry over some actions; a later one of the same kind replaces an earlier (so a host can fake one). */
-export function createRegistry(actions: ReadonlyArray<Action<never>>): ActionRegistry {
+export function createRegistry(actions: readonly AnyAction[]): ActionRegistry {
   const byKind = new Map<string, Action>();
   for (const action of actions) byKind.set(action.kind, action as unknown as Action<StepAction>);
   return {

@@ -43,7 +43,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
     plan,
     start,
     stateOf: (id) => record.state(id),
-    getBlob: (digest) => store.getBlob(digest),
+    getBlob: (digest) => record.blob(digest),
     secret: host.secret,
     ending: () => record.session.ending,
   };

@@ -1,6 +1,7 @@
 // The ways a driver leaves a session: at its end, or at a stop from which it can go on. Each is one commit.
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { EventType } from '../core/event.js';
+import { formatDuration } from '../core/duration.js';
 import type { JsonObject } from '../core/json.js';
 import type { SessionStatus, TerminalSessionStatus } from '../core/session-state.js';
 import type { StoredValue } from '../core/step-state.js';
@@ -68,7 +69,7 @@ function endingError(ending: TerminalSessionStatus, record: SessionRecord, plan:
       return {
         class: 'timeout',
         code: 'session_timeout',
-        message: `session ${record.sessionId} did not end within its timeout${plan.timeout === undefined ? '' : ` of ${plan.timeout / 1000}s`}; to go on with a new deadline: plan retry ${record.sessionId}`,
+        message: `session ${record.sessionId} did not end within its timeout${plan.timeout === undefined ? '' : ` of ${formatDuration(plan.timeout)}`}; to go on with a new deadline: plan retry ${record.sessionId}`,
       };
     default:
       return undefined;

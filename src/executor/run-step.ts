@@ -2,6 +2,7 @@
 import type { AbortCause } from '../actions/action.js';
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { CommitReason } from '../core/event.js';
+import { formatDuration } from '../core/duration.js';
 import type { JsonValue } from '../core/json.js';
 import { isTerminal, type LogSummary, type StepOutput } from '../core/step-state.js';
 import { evaluateCondition } from '../expression/evaluate.js';
@@ -51,6 +52,7 @@ export async function runStep(context: StepRunContext, spec: StepSpec, controlle
   if (verdict === false) return ending(stepSkipped(spec.id, record.state(spec.id), { kind: 'condition' }, false, now(context)));
 
   if (controller.signal.aborted) return cutShort(context, spec, controller.signal.reason as AbortCause, undefined) ?? { kind: 'nothing' };
+  if (pastDeadline(context, spec)) return ending(stepFailed(spec, record.state(spec.id), lateError(spec), undefined, now(context)));
   const { attempts_used: used, attempts_limit: limit } = record.session;
   if (limit !== undefined && used >= limit) return { kind: 'budget_spent' };
   if (!(await record.begin(stepStarted(spec, record.state(spec.id), verdict, now(context))))) return { kind: 'refused' };
@@ -77,6 +79,17 @@ function decideIf(context: StepRunContext, spec: StepSpec, readings: ReadonlyMap
   } catch (error) {
     return error instanceof ActionError ? error : expressionFailure(`steps.${spec.id}.if`, error);
   }
+}
+
+// A deadline does not wait for a driver: what was open when it passed has failed.
+function pastDeadline(context: StepRunContext, spec: StepSpec): boolean {
+  const { deadline_at: deadline } = context.record.state(spec.id);
+  return deadline !== undefined && deadline <= now(context);
+}
+
+function lateError(spec: StepSpec): ErrorRecord {
+  const limit = spec.timeout === undefined ? '' : ` of ${formatDuration(spec.timeout)}`;
+  return { class: 'timeout', code: 'step_timeout', message: `the step did not end within its timeout${limit}: its deadline passed before another attempt could begin` };
 }
 
 function completed(context: StepRunContext, spec: StepSpec, output: StepOutput, log: LogSummary | undefined): StepTurn {

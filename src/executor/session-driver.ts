@@ -9,7 +9,7 @@ import type { CommitReason } from '../core/event.js';
 import type { CancelRequest, TerminalSessionStatus } from '../core/session-state.js';
 import { isTerminal } from '../core/step-state.js';
 import { FrontierIndex } from '../graph/frontier-index.js';
-import type { PlanShape } from '../graph/plan-shape.js';
+import { liesBefore, type PlanShape } from '../graph/plan-shape.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { Bell } from './bell.js';
 import { rootCause } from './ending.js';
@@ -190,13 +190,7 @@ export class SessionDriver {
     const place = `${phase} ${layer}`;
     if (this.#o.plan.checkpoint_interval !== 'per_layer' || place === this.#savedLayer) return;
     this.#savedLayer = place;
-    this.#hand(
-      this.#record.flush('layer_end', ({ step_id: id }) => {
-        const isFinally = this.#o.shape.byId.get(id)?.finally === true;
-        if (phase === 'ended' || isFinally !== (phase === 'finally')) return true;
-        return (this.#o.shape.layerOf.get(id) as number) < layer;
-      }),
-    );
+    this.#hand(this.#record.flush('layer_end', (change) => liesBefore(this.#o.shape, change.step_id, phase, layer)));
   }
 
   #launch(id: string): void {

@@ -36,6 +36,8 @@ export class SessionRecord {
   readonly #onCommit: () => void;
   #buffer: StepChange[] = [];
   #blobs: Blob[] = [];
+  /** Blobs that have not landed yet: a step may read them before the store has them. */
+  readonly #unsaved = new Map<string, string>();
 
   /**
    * @param stepCount number of steps of the plan, for the counts
@@ -72,6 +74,11 @@ export class SessionRecord {
     return this.#steps.entries();
   }
 
+  /** Content of a blob, landed or not. */
+  async blob(digest: string): Promise<string | undefined> {
+    return this.#unsaved.get(digest) ?? this.#store.getBlob(digest);
+  }
+
   /** Turns a value into what a state keeps; a large one travels as a blob with the next commit. ActionError `output_too_large`. */
   keep(value: JsonValue): StoredValue {
     const json = JSON.stringify(value);
@@ -86,6 +93,7 @@ export class SessionRecord {
     }
     const digest = sha256(json);
     this.#blobs.push({ digest, content: json });
+    this.#unsaved.set(digest, json);
     return { in: 'blob', digest, bytes, preview: json.slice(0, PREVIEW) };
   }
 
@@ -150,6 +158,7 @@ export class SessionRecord {
       ...(options.snapshot === true ? { snapshot: true } : {}),
       ...(options.clearCancel === true ? { clear_cancel: true } : {}),
     });
+    for (const { digest } of blobs) this.#unsaved.delete(digest);
     this.#onCommit();
   }
 

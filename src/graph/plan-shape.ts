@@ -44,6 +44,13 @@ function phaseLayers(steps: readonly ShapedStep[]): { levels: Map<string, number
   return layersOf(buildGraph(steps));
 }
 
+/** Whether a step lies in a layer before this one, or in a phase before this one. */
+export function liesBefore(shape: PlanShape, id: string, phase: 'main' | 'finally' | 'ended', layer: number): boolean {
+  const isFinally = shape.byId.get(id)?.finally === true;
+  if (phase === 'ended' || isFinally !== (phase === 'finally')) return true;
+  return (shape.layerOf.get(id) as number) < layer;
+}
+
 /** Ids of all steps that depend on some of `ids`, directly or not, those included. Iterative. */
 export function withDescendants(shape: PlanShape, ids: Iterable<string>): Set<string> {
   const found = new Set<string>();

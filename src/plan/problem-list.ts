@@ -15,6 +15,9 @@ export interface Finding {
   end: number;
 }
 
+/** What is wrong with a reference; `told`: nothing can be said, since the definition itself is wrong. */
+export type ReferenceFault = { code: string; message: string; hint?: string | undefined } | 'told' | undefined;
+
 export class ProblemList {
   readonly #findings: Finding[] = [];
   readonly #touched = new Set<string>();
@@ -49,14 +52,11 @@ export class ProblemList {
     return this.#findings.some((finding) => finding.severity !== 'warning');
   }
 
-  get size(): number {
-    return this.#findings.length;
-  }
-
-  /** Only the findings with this code, if there are any. */
-  narrowTo(code: string): void {
+  /** Keeps only the findings with this code, if there are any; says whether there are. */
+  narrowTo(code: string): boolean {
     const kept = this.#findings.filter((finding) => finding.code === code);
     if (kept.length > 0) this.#findings.splice(0, this.#findings.length, ...kept);
+    return kept.length > 0;
   }
 
   /** All problems, in file order. */

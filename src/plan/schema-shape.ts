@@ -72,7 +72,7 @@ function shapeOfNode(written: SchemaNode, root: SchemaNode, known: Map<SchemaNod
   const shape: Shape = { text: node['x-text'] ?? false, json: node['x-json'] ?? false, types, keys: undefined, values: undefined, items: undefined, ignored: undefined };
   known.set(node, shape);
   const below = (child: SchemaNode) => shapeOfNode(child, root, known);
-  if (shape.json) Object.assign(shape, { values: ANY_JSON, items: ANY_JSON });
+  if (shape.json || shape.text === 'typed') Object.assign(shape, { values: ANY_JSON, items: ANY_JSON });
   if (node.properties !== undefined) shape.keys = new Map(Object.entries(node.properties).map(([key, child]) => [key, below(child)]));
   if (typeof node.additionalProperties === 'object') shape.values = below(node.additionalProperties);
   if (node.items !== undefined) shape.items = below(node.items);
@@ -87,5 +87,3 @@ export function definitionOf(pointer: string, root: SchemaNode): SchemaNode {
   if (node === undefined) throw new Error(`plan.schema.json has no ${pointer}`);
   return node;
 }
-
-export { ANY_JSON };

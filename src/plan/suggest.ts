@@ -46,3 +46,9 @@ export function quote(text: string): string {
 export function listOf(words: readonly string[], last = 'or'): string {
   return words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${last} ${words[words.length - 1] as string}`;
 }
+
+/** "did you mean", or what else to do. */
+export function hintFor(name: string, known: Iterable<string>, otherwise: string): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? otherwise : `did you mean "${meant}"?`;
+}

@@ -14,7 +14,7 @@ export interface EndOptions {
   /** Between TERM and KILL, ms. */
   graceMs: number;
   /** Cuts the grace short. */
-  killNow?: AbortSignal | undefined;
+  hurry?: AbortSignal | undefined;
   /** How long to look for processes that KILL did not end, ms. */
   confirmMs?: number;
 }
@@ -76,7 +76,7 @@ function lineage(rows: readonly ProcessRow[], self: number): Set<number> {
 async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, options: EndOptions): Promise<number[]> {
   let members = find();
   const graceEnd = Date.now() + options.graceMs;
-  const hurried = () => options.killNow?.aborted === true;
+  const hurried = () => options.hurry?.aborted === true;
   if (members.length > 0 && options.graceMs > 0 && !hurried()) {
     signalAll(members, pgid, 'SIGTERM');
     // A stopped process cannot answer TERM.

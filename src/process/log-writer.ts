@@ -96,10 +96,12 @@ class FileLog implements LogWriter {
   #finish(): LogSummary {
     const kept = this.#broken ? this.#head : (this.#attempt(() => this.#joinEnd()) ?? this.#head);
     if (this.#file !== undefined) closeSync(this.#file);
-    if (this.#part !== undefined) closeSync(this.#part);
+    if (this.#part !== undefined) {
+      closeSync(this.#part);
+      this.#attempt(() => rmSync(`${this.#path}.end`, { force: true }));
+      this.#attempt(() => rmSync(`${this.#path}.end-older`, { force: true }));
+    }
     this.#file = this.#part = undefined;
-    rmSync(`${this.#path}.end`, { force: true });
-    if (this.#hasOlderPart) rmSync(`${this.#path}.end-older`, { force: true });
     return { bytes: this.#bytes, kept, truncated: kept < this.#bytes, binary: !this.#check.valid };
   }
 

@@ -1,6 +1,6 @@
-// Real pipes for commands. Node gives a child sockets instead, and opening /dev/stdout, /dev/stderr or /dev/stdin of a
-// socket fails on Linux (`echo x > /dev/stderr`, `tee /dev/stderr`, `jq . /dev/stdin`). One pipe may also stand for
-// stdout and stderr together, which keeps their true order without a shell between.
+// Real pipes for commands. Node gives a child sockets instead, and opening /dev/stdout or /dev/stderr of a socket
+// fails on Linux (`echo x > /dev/stderr`, `tee /dev/stderr`). One pipe also stands for stdout and stderr together, which
+// keeps their true order without a shell between.
 //
 // P1. A pipe is a FIFO whose name is removed as soon as it is open, so nothing stays on disk however this process ends.
 //     An O_PATH descriptor keeps it: that opens neither end, and /proc/self/fd/N makes fresh ends of it.
@@ -25,8 +25,8 @@ export interface Pipe {
 }
 
 export interface PipePool {
-  /** A fresh pipe; undefined where the system has none of this kind. `direction` says which end this process keeps: that one does not block. */
-  take(direction: 'in' | 'out'): Promise<Pipe | undefined>;
+  /** A fresh pipe to read from; undefined where the system has none of this kind. */
+  take(): Promise<Pipe | undefined>;
 }
 
 /** A pool that makes pipes on demand and closes those that stay idle. */
@@ -54,7 +54,7 @@ export function createPipePool(): PipePool {
   };
 
   return {
-    async take(direction) {
+    async take() {
       if (!usable) return undefined;
       let fifo = idle.pop();
       if (fifo === undefined) {
@@ -66,7 +66,7 @@ export function createPipePool(): PipePool {
       }
       const held = fifo;
       try {
-        return openEnds(held, direction, (drained) => giveBack(held, drained));
+        return openEnds(held, (drained) => giveBack(held, drained));
       } catch (error) {
         closeSync(held);
         throw error;
@@ -75,12 +75,12 @@ export function createPipePool(): PipePool {
   };
 }
 
-function openEnds(fifo: number, direction: 'in' | 'out', release: (drained: boolean) => void): Pipe {
+function openEnds(fifo: number, release: (drained: boolean) => void): Pipe {
   const path = `/proc/self/fd/${fifo}`;
   // The reader first and without waiting for a writer; the writer then finds a reader.
   const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const write = openSync(path, constants.O_WRONLY | (direction === 'in' ? constants.O_NONBLOCK : 0));
+    const write = openSync(path, constants.O_WRONLY);
     return { read, write, release };
   } catch (error) {
     closeSync(read);

@@ -15,7 +15,7 @@ import { pidFileOf, removePidFile, writePidFile } from './pid-file.js';
 import type { PipePool } from './pipe-pool.js';
 import { readAll, type Reading } from './read-all.js';
 import { checkCwd, spawnChild } from './spawn-child.js';
-import { prepareWiring, type Connected } from './wiring.js';
+import { prepareWiring } from './wiring.js';
 
 export interface ProcessRequest {
   argv: readonly string[];
@@ -29,7 +29,7 @@ export interface ProcessRequest {
   log_path: string | undefined;
   masker: Masker;
   signal: AbortSignal;
-  killNow?: AbortSignal | undefined;
+  hurry?: AbortSignal | undefined;
   /** Between TERM and KILL, ms. */
   kill_grace: number;
   onLine?: OnLine | undefined;
@@ -82,7 +82,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
 
 async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise<ProcessEnd> {
   const { log_path, signal } = request;
-  const wiring = await prepareWiring({ stdin: request.stdin !== undefined, capture: request.capture, pool: request.pool });
+  const wiring = await prepareWiring({ stdin: request.stdin, capture: request.capture, pool: request.pool });
   let child: ChildProcess;
   try {
     child = await spawnChild({ argv: [...wiring.prefix, ...request.argv], cwd: request.cwd, env: request.env, stdio: wiring.stdio });
@@ -96,7 +96,6 @@ async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise
   if (pidFile !== undefined) writePidFile(pidFile, pid, request.env['PLAN_ATTEMPT_ID'] ?? '', request.scratch);
 
   const connected = wiring.connect(child);
-  feed(connected, request.stdin);
   const capture = request.capture ? new Capture(request.capture_limit) : undefined;
   const reading = readAll(connected.outputs, sink, capture);
   const abort = abortOf(signal);
@@ -108,7 +107,6 @@ async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise
     else left = await settle(request, pid, reading, abort.happened);
   } finally {
     abort.dispose();
-    connected.input?.destroy();
     await reading.close();
     connected.release(reading.drained());
     if (pidFile !== undefined && left.length === 0) removePidFile(pidFile);
@@ -123,7 +121,7 @@ async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise
 async function endAll(request: ProcessRequest, pid: number, exited: Promise<Exit>, reading: Reading): Promise<number[]> {
   const tag = request.env['PLAN_ATTEMPT_ID'];
   const root = tag === undefined || tag === '' ? { pid } : { pid, hasTag: (other: string) => other === tag };
-  const left = await endProcessTree(root, { graceMs: request.kill_grace, killNow: request.killNow });
+  const left = await endProcessTree(root, { graceMs: request.kill_grace, hurry: request.hurry });
   if (!left.includes(pid)) await Promise.race([exited, delay(LINGER_MS, undefined, { ref: false })]);
   await reading.quiet(QUIET_MS, QUIET_MS);
   return left;
@@ -139,7 +137,7 @@ async function settle(request: ProcessRequest, pid: number, reading: Reading, ab
   void aborted.then(() => (hurried = true));
   const end = Date.now() + LINGER_MS;
   while (!hurried && Date.now() < end && isGroupAlive(pid)) await delay(20);
-  const left = await endGroup(pid, { graceMs: hurried ? 0 : Math.min(request.kill_grace, LEFTOVER_GRACE_MS), killNow: request.killNow });
+  const left = await endGroup(pid, { graceMs: hurried ? 0 : Math.min(request.kill_grace, LEFTOVER_GRACE_MS), hurry: request.hurry });
   await reading.quiet(QUIET_MS, LINGER_MS);
   return left;
 }
@@ -148,13 +146,6 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   // A later error (a signal that could not be sent) says nothing that the exit does not.
   child.on('error', () => undefined);
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
-}
-
-function feed(connected: Connected, stdin: string | Uint8Array | undefined): void {
-  if (connected.input === undefined) return;
-  // A command may end without reading its input.
-  connected.input.on('error', () => undefined);
-  connected.input.end(stdin ?? '');
 }
 
 function abortOf(signal: AbortSignal): { happened: Promise<undefined>; dispose(): void } {

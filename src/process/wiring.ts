@@ -1,16 +1,16 @@
 // Connects a command's stdin, stdout and stderr to this process.
 //
 // W1. Without capture, stdout and stderr are one pipe, so the log has them in the order they were written.
-// W2. Every descriptor opened here is closed by `connect` + `release`, or by `discard`.
+// W2. Every descriptor opened here is closed by `connect` and `release`, or by `discard`.
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { openInput } from './input-file.js';
 import type { StreamName } from './output-sink.js';
 import type { Pipe, PipePool } from './pipe-pool.js';
 
 export interface Connected {
-  input?: Writable;
   outputs: Array<{ name: StreamName; stream: Readable }>;
   /** Call when all streams are closed; `drained`: every output was read to its end. */
   release(drained: boolean): void;
@@ -27,7 +27,8 @@ export interface Wiring {
 }
 
 export interface WiringNeeds {
-  stdin: boolean;
+  /** What the command reads; undefined: nothing, stdin is /dev/null. */
+  stdin: string | Uint8Array | undefined;
   capture: boolean;
   pool: PipePool | undefined;
 }
@@ -36,64 +37,57 @@ export interface WiringNeeds {
 const JOINING = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'] as const;
 
 /** Prepares the descriptors for one command. */
-export async function prepareWiring(needs: WiringNeeds): Promise<Wiring> {
-  const taken: Array<Pipe | undefined> = [];
+export async function prepareWiring({ stdin, capture, pool }: WiringNeeds): Promise<Wiring> {
+  const pipes: Pipe[] = [];
   try {
-    const { pool } = needs;
-    if (pool !== undefined) {
-      taken.push(await pool.take('out'));
-      if (needs.capture) taken.push(await pool.take('out'));
-      if (needs.stdin) taken.push(await pool.take('in'));
+    for (let wanted = capture ? 2 : 1; wanted > 0; wanted -= 1) {
+      const pipe = await pool?.take();
+      if (pipe !== undefined) pipes.push(pipe);
     }
+    const input = stdin === undefined ? undefined : openInput(stdin);
+    const [out, err] = pipes;
+    if (out !== undefined && (err !== undefined || !capture)) return wireByPipes(input, out, err);
+    pipes.forEach(discardPipe);
+    return wireBySockets(input, capture);
   } catch (error) {
-    for (const pipe of taken) if (pipe !== undefined) discardPipe(pipe);
+    pipes.forEach(discardPipe);
     throw error;
   }
-  const pipes = taken.filter((pipe) => pipe !== undefined);
-  if (pipes.length === 0 || pipes.length < taken.length) {
-    pipes.forEach(discardPipe);
-    return wireBySockets(needs);
-  }
-  return wireByPipes(needs, pipes);
 }
 
-function wireByPipes(needs: WiringNeeds, pipes: Pipe[]): Wiring {
-  const out = pipes[0] as Pipe;
-  const err = needs.capture ? (pipes[1] as Pipe) : undefined;
-  const input = needs.stdin ? (pipes.at(-1) as Pipe) : undefined;
+function wireByPipes(input: number | undefined, out: Pipe, err: Pipe | undefined): Wiring {
   return {
-    stdio: [input?.read ?? 'ignore', out.write, (err ?? out).write],
+    stdio: [input ?? 'ignore', out.write, (err ?? out).write],
     prefix: [],
     connect() {
-      closeSync(out.write);
-      if (err !== undefined) closeSync(err.write);
-      if (input !== undefined) closeSync(input.read);
+      for (const end of [input, out.write, err?.write]) if (end !== undefined) closeSync(end);
       const reader = (pipe: Pipe) => new Socket({ fd: pipe.read, readable: true, writable: false });
       return {
-        ...(input === undefined ? {} : { input: new Socket({ fd: input.write, readable: false, writable: true }) }),
-        outputs: [
-          { name: 'stdout', stream: reader(out) },
-          ...(err === undefined ? [] : [{ name: 'stderr' as const, stream: reader(err) }]),
-        ],
+        outputs: [{ name: 'stdout', stream: reader(out) }, ...(err === undefined ? [] : [{ name: 'stderr' as const, stream: reader(err) }])],
         release(drained) {
           out.release(drained);
           err?.release(drained);
-          // Whether anybody still reads the stdin pipe is not known.
-          input?.release(false);
         },
       };
     },
-    discard: () => pipes.forEach(discardPipe),
+    discard() {
+      if (input !== undefined) closeSync(input);
+      discardPipe(out);
+      if (err !== undefined) discardPipe(err);
+    },
   };
 }
 
-function wireBySockets(needs: WiringNeeds): Wiring {
+function wireBySockets(input: number | undefined, capture: boolean): Wiring {
+  const closeInput = () => {
+    if (input !== undefined) closeSync(input);
+  };
   return {
-    stdio: [needs.stdin ? 'pipe' : 'ignore', 'pipe', needs.capture ? 'pipe' : 'ignore'],
-    prefix: needs.capture ? [] : JOINING,
+    stdio: [input ?? 'ignore', 'pipe', capture ? 'pipe' : 'ignore'],
+    prefix: capture ? [] : JOINING,
     connect(child) {
+      closeInput();
       return {
-        ...(child.stdin === null ? {} : { input: child.stdin }),
         outputs: [
           ...(child.stdout === null ? [] : [{ name: 'stdout' as const, stream: child.stdout }]),
           ...(child.stderr === null ? [] : [{ name: 'stderr' as const, stream: child.stderr }]),
@@ -101,7 +95,7 @@ function wireBySockets(needs: WiringNeeds): Wiring {
         release: () => undefined,
       };
     },
-    discard: () => undefined,
+    discard: closeInput,
   };
 }
 

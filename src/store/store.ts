@@ -65,9 +65,12 @@ export interface Commit {
   changes: Change[];
   /** Content to keep under its sha256 (`StoredValue` in blobs). */
   blobs?: Array<{ digest: string; content: string }>;
-  /** True when the commit begins attempts: refused with CancelRequestedError once a cancel is stored. */
+  /**
+   * True when the commit begins attempts: refused with CancelRequestedError once a cancel is stored. Only once the
+   * session is ending by that cancel (`ending` is `cancelled`) may something begin again: its `finally` steps.
+   */
   starts_work?: boolean;
-  /** True when an operator starts an ended session again: the stored cancel no longer holds. */
+  /** True when an operator starts an ended session again (a `session_retried` change): the stored cancel no longer holds. */
   clear_cancel?: boolean;
   /** True to write a checkpoint: a snapshot of the whole session after this commit. */
   snapshot?: boolean;

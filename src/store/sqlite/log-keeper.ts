@@ -6,16 +6,19 @@ const IDLE_MS = 2000;
 
 export class LogKeeper {
   readonly #db: Database;
+  readonly #idleMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(db: Database) {
+  /** `idleMs`: how long nothing must have been written before the log is cut. */
+  constructor(db: Database, idleMs = IDLE_MS) {
     this.#db = db;
+    this.#idleMs = idleMs;
   }
 
   /** Something was written. */
   touch(): void {
     if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(() => this.#truncate(), IDLE_MS).unref();
+    else this.#timer = setTimeout(() => this.#truncate(), this.#idleMs).unref();
   }
 
   close(): void {

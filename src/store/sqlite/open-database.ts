@@ -85,7 +85,6 @@ function prepareFile(path: string, create: boolean): void {
   if (!stat.isFile()) throw new StoreError('not_a_store', `store ${path}: expected a file; choose another with --store`);
   refuseNetwork(path, folder);
   accessSync(path, constants.R_OK | constants.W_OK);
-  accessSync(folder, constants.W_OK | constants.X_OK);
   // Plans carry what people would not show: a file that became readable for others is closed again.
   if ((stat.mode & 0o077) !== 0 && stat.uid === process.getuid?.()) {
     for (const suffix of ['', '-wal', '-shm']) {

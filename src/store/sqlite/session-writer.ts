@@ -91,10 +91,9 @@ export class SessionWriter {
     if (head.epoch !== commit.epoch || head.lease === undefined) {
       throw new StaleEpochError(commit.session_id, commit.epoch, head.epoch);
     }
-    // A retry begins the session anew: the cancel that ended its last run is history.
-    const retried = commit.changes.some((change) => change.type === 'session_retried');
-    if (commit.starts_work && head.cancel && !retried) throw new CancelRequestedError(commit.session_id);
-    if (retried) head.cancel = undefined;
+    const cancel = commit.clear_cancel ? undefined : head.cancel;
+    if (commit.starts_work && cancel && head.state.ending !== 'cancelled') throw new CancelRequestedError(commit.session_id);
+    head.cancel = cancel;
 
     for (const { digest, content } of commit.blobs ?? []) this.#sql.insertBlob.run(digest, content);
     for (const change of commit.changes) this.#append(head, change, commit.at, commit.reason);

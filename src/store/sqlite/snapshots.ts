@@ -38,7 +38,7 @@ export function writeSnapshot(
       `{"step_id":${JSON.stringify(step_id)},"seq":${seq},"epoch":${epoch},"state":${state_json ?? 'null'}}`,
   );
   sql.insertCheckpoint.run(session.session_id, session.last_seq, session.epoch, at, reason, session.state_json, `[${steps.join(',')}]`);
-  sql.deleteOldCheckpoints.run(session.session_id, KEPT_CHECKPOINTS);
+  sql.deleteOldCheckpoints.run({ session_id: session.session_id, kept: KEPT_CHECKPOINTS });
   return merged.size;
 }
 

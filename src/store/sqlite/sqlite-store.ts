@@ -64,8 +64,9 @@ export class SqliteStore implements Store {
   }
 
   async listSessions(filter: SessionFilter = {}): Promise<SessionSummary[]> {
-    const status = filter.status ? JSON.stringify(filter.status) : null;
-    return this.#read(() => this.#sql.listSessions.all(status, filter.plan_name ?? null, filter.limit ?? 50).map(summaryOf));
+    const { status, plan_name = null, limit = 50 } = filter;
+    const wanted = { status: status ? JSON.stringify(status) : null, plan_name, limit };
+    return this.#read(() => this.#sql.listSessions.all(wanted).map(summaryOf));
   }
 
   async listCheckpoints(sessionId: string): Promise<Checkpoint[]> {
@@ -127,7 +128,7 @@ export class SqliteStore implements Store {
     this.#db.close();
   }
 
-  async #write<T>(apply: () => T, bytes: number): Promise<T> {
+  #write<T>(apply: () => T, bytes: number): Promise<T> {
     this.#refuseClosed();
     return this.#queue.add(apply, bytes);
   }

@@ -59,8 +59,8 @@ export function prepareStatements(db: Database) {
       SET epoch = excluded.epoch, at = excluded.at, reason = excluded.reason, state_json = excluded.state_json,
           steps_json = excluded.steps_json`),
     deleteOldCheckpoints: run(`
-      DELETE FROM checkpoints WHERE session_id = ?1 AND seq NOT IN
-        (SELECT seq FROM checkpoints WHERE session_id = ?1 ORDER BY seq DESC LIMIT ?2)`),
+      DELETE FROM checkpoints WHERE session_id = @session_id AND seq NOT IN
+        (SELECT seq FROM checkpoints WHERE session_id = @session_id ORDER BY seq DESC LIMIT @kept)`),
 
     head: query<HeadRow>(`${HEAD} WHERE s.session_id = ?`),
     sessionExists: query<{ found: number }>('SELECT 1 AS found FROM sessions WHERE session_id = ?'),
@@ -68,8 +68,9 @@ export function prepareStatements(db: Database) {
     summary: query<SessionRow>(`${SUMMARY} WHERE c.session_id = ?`),
     listSessions: query<SessionRow>(`
       ${SUMMARY}
-      WHERE (?1 IS NULL OR s.status IN (SELECT value FROM json_each(?1))) AND (?2 IS NULL OR c.plan_name = ?2)
-      ORDER BY c.created_at DESC, c.session_id DESC LIMIT ?3`),
+      WHERE (@status IS NULL OR s.status IN (SELECT value FROM json_each(@status)))
+        AND (@plan_name IS NULL OR c.plan_name = @plan_name)
+      ORDER BY c.created_at DESC, c.session_id DESC LIMIT @limit`),
     planOf: query<{ plan_json: string; plan_source: string }>(`
       SELECT p.plan_json, b.content AS plan_source
       FROM sessions c JOIN plans p ON p.plan_hash = c.plan_hash JOIN blobs b ON b.digest = c.source_digest

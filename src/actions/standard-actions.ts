@@ -1,0 +1,13 @@
+// The step kinds that every executor knows.
+import type { AnyAction } from './action.js';
+import { callAction } from './call.js';
+import { checkAction } from './check.js';
+import { httpAction } from './http.js';
+import { createRunAction } from './run.js';
+import { setAction } from './set.js';
+import { waitAction } from './wait.js';
+
+/** All standard actions, made anew: `run http call check set wait`. */
+export function standardActions(): AnyAction[] {
+  return [createRunAction(), httpAction, callAction, checkAction, setAction, waitAction];
+}

@@ -1,0 +1,82 @@
+// loadPlan: from a file, a text or an object to the canonical plan, or to all problems at once.
+import { realpath } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
+import { checkPlan } from './check-plan.js';
+import type { Plan } from './plan.js';
+import type { Problem } from './problem.js';
+import { ProblemList, problemOf } from './problem-list.js';
+import { checkSource, readSource, type SourceFault } from './read-source.js';
+import { SourceText } from './source-text.js';
+import { parseYaml, treeOfValue, type YamlTree } from './yaml-document.js';
+
+/** A path, a text (YAML or JSON), or the plan as an object. */
+export type PlanInput = string | { source: string; file?: string; base_dir?: string } | { definition: object; file?: string; base_dir?: string };
+
+export interface LoadedPlan {
+  ok: true;
+  plan: Plan;
+  /** The text that was read, without a byte order mark. */
+  source: string;
+  /** The path as given; `<source>` or `<definition>` without one. */
+  file: string;
+  /** Absolute folder that relative paths of the plan start from. */
+  base_dir: string;
+  warnings: Problem[];
+}
+
+export type LoadResult = LoadedPlan | { ok: false; problems: Problem[] };
+
+/**
+ * Loads and checks a plan; runs nothing of it. Whatever is wrong with the plan is returned, also a file that is not
+ * there: `problems` are in file order, each with a position, warnings among them.
+ */
+export async function loadPlan(input: PlanInput): Promise<LoadResult> {
+  if (typeof input === 'string') {
+    const read = await readSource(input);
+    if ('fault' in read) return { ok: false, problems: [fileProblem(read.fault, input)] };
+    return check(read.text, input, await folderOf(input));
+  }
+  const baseDir = resolve(input.base_dir ?? (input.file === undefined ? '.' : dirname(input.file)));
+  if ('source' in input) {
+    const file = input.file ?? '<source>';
+    const read = checkSource(input.source);
+    return 'fault' in read ? { ok: false, problems: [fileProblem(read.fault, file)] } : check(read.text, file, baseDir);
+  }
+  return checkDefinition(input.definition, input.file ?? '<definition>', baseDir);
+}
+
+async function folderOf(file: string): Promise<string> {
+  // A link to a plan file means the folder where the plan is.
+  return dirname(await realpath(file).catch(() => resolve(file)));
+}
+
+async function check(text: string, file: string, baseDir: string): Promise<LoadResult> {
+  const source = new SourceText(text);
+  const parsed = parseYaml(text);
+  if ('fault' in parsed) return { ok: false, problems: [problemOf({ ...parsed.fault, path: [] }, source, file)] };
+  return checkTree(parsed.tree, source, file, baseDir);
+}
+
+// An object has no positions. It is checked as it is, and only when there is something to tell, once more as text.
+async function checkDefinition(definition: object, file: string, baseDir: string): Promise<LoadResult> {
+  const wrong = findNonJson(definition);
+  if (wrong !== undefined) {
+    return { ok: false, problems: [fileProblem({ code: 'not_json', message: `expected JSON all through, found ${wrong.found} at ${wrong.path}` }, file)] };
+  }
+  const read = checkSource(JSON.stringify(definition, null, 2));
+  if ('fault' in read) return { ok: false, problems: [fileProblem(read.fault, file)] };
+  const result = await checkTree(treeOfValue(definition as JsonObject as JsonValue), new SourceText(read.text), file, baseDir);
+  return result.ok && result.warnings.length === 0 ? result : check(read.text, file, baseDir);
+}
+
+async function checkTree(tree: YamlTree, source: SourceText, file: string, baseDir: string): Promise<LoadResult> {
+  const problems = new ProblemList();
+  const plan = await checkPlan(tree, source, problems, baseDir);
+  const told = problems.toProblems(source, file);
+  return plan === undefined ? { ok: false, problems: told } : { ok: true, plan, source: source.text, file, base_dir: baseDir, warnings: told };
+}
+
+function fileProblem(fault: SourceFault, file: string): Problem {
+  return { severity: 'error', ...fault, file, line: 1, column: 1, end_line: 1, end_column: 1, path: '', frame: '' };
+}

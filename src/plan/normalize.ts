@@ -1,0 +1,150 @@
+// The authored form to the canonical one: defaults applied, durations in ms, hashes made. Everything was checked before.
+import { basename } from 'node:path';
+import { parseDuration } from '../core/duration.js';
+import { canonicalJson, digestOf, sha256, type JsonObject, type JsonValue } from '../core/json.js';
+import type { AuthoredLimits, AuthoredParam, AuthoredPlan, AuthoredRetry, AuthoredStep } from './authored.js';
+import { bareExpression } from './bare-expression.js';
+import type { OutputSpec, ParamSpec, Plan, RetryPolicy, StepAction, StepSpec } from './plan.js';
+import type { StepDraft } from './step-draft.js';
+
+const DEFAULT_KILL_GRACE = 10_000;
+
+/** The frozen plan. */
+export function normalizePlan(authored: AuthoredPlan, drafts: Iterable<StepDraft>, hostEnv: readonly string[]): Plan {
+  const defaults = authored.defaults ?? {};
+  const plan: Omit<Plan, 'plan_hash'> = {
+    plan: 1,
+    name: authored.name as string,
+    ...optional('description', authored.description),
+    params: mapValues(authored.params ?? {}, paramSpec),
+    env: copy(authored.env ?? {}),
+    secrets: [...new Set(authored.secrets ?? [])],
+    checkpoint_interval: authored.checkpoint_interval ?? 'per_step',
+    scheduling: authored.scheduling ?? 'layered',
+    on_failure: authored.on_failure ?? 'stop',
+    concurrency: authored.concurrency ?? 8,
+    ...optional('timeout', ms(authored.timeout)),
+    budget: { ...optional('attempts', authored.budget?.attempts) },
+    steps: [...drafts].map((draft) => stepSpec(draft, defaults)),
+    outputs: copy(authored.outputs ?? {}) as JsonObject,
+    host_env: [...hostEnv].sort(),
+  };
+  return deepFreeze({ ...plan, plan_hash: digestOf(plan as unknown as JsonValue) });
+}
+
+function paramSpec(authored: AuthoredParam): ParamSpec {
+  return { ...authored } as ParamSpec;
+}
+
+function stepSpec(draft: StepDraft, defaults: AuthoredLimits): StepSpec {
+  const { authored } = draft;
+  const isScript = typeof authored.run === 'string';
+  const cwd = authored.cwd ?? (draft.kind === 'run' ? defaults.cwd : undefined);
+  const shell = isScript ? (authored.shell ?? defaults.shell) : undefined;
+  const step: Omit<StepSpec, 'step_hash'> = {
+    id: draft.id,
+    finally: draft.finally,
+    needs: draft.needs,
+    inferred_needs: draft.inferred,
+    ...optional('if', authored.if === undefined ? undefined : bareExpression(authored.if)),
+    after: authored.after ?? 'success',
+    env: copy(authored.env ?? {}),
+    ...optional('cwd', cwd),
+    ...optional('shell', shell === undefined ? undefined : shellCommand(shell)),
+    ...optional('stdin', authored.stdin),
+    ...optional('stdout', authored.stdout),
+    outputs: outputSpecs(draft),
+    retry: retryPolicy(authored.retry, defaults.retry),
+    ...optional('timeout', ms(authored.timeout ?? defaults.timeout)),
+    ...optional('attempt_timeout', ms(authored.attempt_timeout ?? defaults.attempt_timeout)),
+    kill_grace: ms(authored.kill_grace ?? defaults.kill_grace) ?? DEFAULT_KILL_GRACE,
+    continue_on_error: authored.continue_on_error ?? false,
+    action: actionOf(authored),
+    secrets: draft.secrets,
+  };
+  return { ...step, step_hash: sha256(canonicalJson(step as unknown as JsonValue)) };
+}
+
+function outputSpecs(draft: StepDraft): { [name: string]: OutputSpec } {
+  const specs = nullPrototype<OutputSpec>();
+  for (const [name, { type, optional: mayMiss }] of draft.outputs) if (type !== undefined) specs[name] = { type, optional: mayMiss };
+  return specs;
+}
+
+function actionOf(step: AuthoredStep): StepAction {
+  if (step.run !== undefined) return typeof step.run === 'string' ? { kind: 'run', script: step.run } : { kind: 'run', argv: step.run };
+  if (step.http !== undefined) {
+    const { http } = step;
+    return {
+      kind: 'http',
+      method: (http.method ?? 'GET').toUpperCase(),
+      url: http.url as string,
+      headers: copy(http.headers ?? {}),
+      query: copy(http.query ?? {}),
+      ...optional('json', http.json),
+      ...optional('body', http.body),
+      expect_status: http.expect_status ?? ['2xx'],
+      follow_redirects: http.follow_redirects ?? true,
+    };
+  }
+  if (step.call !== undefined) return { kind: 'call', function: step.call.function as string, args: step.call.args ?? {} };
+  if (step.set !== undefined) return { kind: 'set', values: copy(step.set) };
+  if (step.wait !== undefined) return { kind: 'wait', ...optional('for', step.wait.for), ...optional('until', step.wait.until) };
+  const check = typeof step.check === 'object' ? step.check : { that: step.check as string | boolean };
+  return { kind: 'check', that: bareExpression(check.that as string | boolean), ...optional('message', check.message) };
+}
+
+/** Retry policy of a step; without any there is one attempt. */
+function retryPolicy(own: AuthoredRetry | undefined, fallback: AuthoredRetry | undefined): RetryPolicy {
+  const retry = { ...fallback, ...own };
+  return {
+    max_attempts: retry.max_attempts ?? (own === undefined && fallback === undefined ? 1 : 3),
+    backoff: retry.backoff ?? 'exponential',
+    delay: ms(retry.delay) ?? 1000,
+    max_delay: ms(retry.max_delay) ?? 300_000,
+    jitter: retry.jitter ?? true,
+    retry_on: retry.retry_on ?? ['transient', 'timeout'],
+    give_up_on: retry.give_up_on ?? [],
+    max_interruptions: retry.max_interruptions ?? 10,
+  };
+}
+
+// Flags that end a script at its first failure, for the shells that have them.
+const SHELL_FLAGS: ReadonlyMap<string, string[]> = new Map([
+  ...['bash', 'zsh', 'ksh'].map((name): [string, string[]] => [name, ['-euo', 'pipefail', '-c']]),
+  ...['sh', 'dash', 'ash'].map((name): [string, string[]] => [name, ['-eu', '-c']]),
+]);
+
+function shellCommand(shell: string | string[]): string[] {
+  if (Array.isArray(shell)) return shell;
+  return [shell, ...(SHELL_FLAGS.get(basename(shell)) ?? ['-c'])];
+}
+
+const ms = (text: string | undefined) => (text === undefined ? undefined : parseDuration(text));
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [key in K]?: V };
+}
+
+function nullPrototype<V>(): { [name: string]: V } {
+  return Object.create(null) as { [name: string]: V };
+}
+
+function copy<V>(map: { [name: string]: V }): { [name: string]: V } {
+  return mapValues(map, (value) => value);
+}
+
+function mapValues<V, W>(map: { [name: string]: V }, change: (value: V) => W): { [name: string]: W } {
+  const result = nullPrototype<W>();
+  for (const [name, value] of Object.entries(map)) result[name] = change(value);
+  return result;
+}
+
+/** Freezes a JSON value all through. Plans are at most 64 levels deep. */
+export function deepFreeze<T>(value: T): T {
+  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}

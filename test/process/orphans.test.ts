@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { membersOf } from '../../src/process/end-process-tree.js';
+import { endOrphans } from '../../src/process/orphans.js';
+import { pidFileOf, readPidFile, writePidFile } from '../../src/process/pid-file.js';
+import { hasEnded, readProcess, type ProcessRow } from '../../src/process/process-table.js';
+import { alive, newTag, tempFolder } from './support.js';
+
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+const isThere = (pid: number) => !hasEnded(readProcess(pid));
+
+// A command as a driver that died leaves it behind.
+function leaveBehind(script: string, env: { [name: string]: string }, cwd = tempFolder()): number {
+  const child = spawn('bash', ['-c', script], { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: 'ignore', detached: true });
+  child.unref();
+  return child.pid as number;
+}
+
+describe('orphans of a dead driver', () => {
+  test('those with the tag of the session are ended, with children and escapees; those of other sessions are not', async () => {
+    const cwd = tempFolder();
+    const base = newTag().split('/')[0] as string;
+    const mine = `${base}/S1/step/1.1`;
+    const other = `${base}/S10/step/1.1`;
+    leaveBehind('trap "" TERM; setsid sleep 331 & sleep 332 & env -i sleep 333 & echo $! > bare; touch up; wait; sleep 334', { PLAN_ATTEMPT_ID: mine }, cwd);
+    const stranger = leaveBehind('sleep 335', { PLAN_ATTEMPT_ID: other });
+    await until(() => existsSync(join(cwd, 'up')) && alive(mine).length >= 3);
+    const report = await endOrphans(`${base}/S1/`, 200);
+    expect(report.left).toEqual([]);
+    expect(report.ended).toBeGreaterThanOrEqual(4);
+    expect(alive(mine)).toEqual([]);
+    expect(isThere(Number(readFileSync(join(cwd, 'bare'), 'utf8')))).toBe(false);
+    expect(isThere(stranger)).toBe(true);
+    expect((await endOrphans(base, 200)).ended).toBe(1);
+    expect(await endOrphans(base, 200)).toEqual({ ended: 0, left: [] });
+  });
+
+  test('a pid file finds a process whose environment has no tag, and is removed with the private folder', async () => {
+    const logs = tempFolder();
+    const tag = newTag();
+    const scratch = mkdtempSync(join(tmpdir(), 'planwright-'));
+    const pid = leaveBehind('sleep 336', {});
+    mkdirSync(join(logs, 'S'));
+    const file = pidFileOf(join(logs, 'S', 'step.1.1.log'));
+    writePidFile(file, pid, tag, scratch);
+    expect(readPidFile(file)).toMatchObject({ pid, tag });
+    expect(await endOrphans(tag, 200, logs)).toEqual({ ended: 1, left: [] });
+    expect(isThere(pid)).toBe(false);
+    expect([existsSync(file), existsSync(scratch)]).toEqual([false, false]);
+  });
+
+  test('a process that took the number of a pid file, or belongs to another session, is left alone', async () => {
+    const logs = tempFolder();
+    const tag = newTag();
+    const pid = leaveBehind('sleep 337', {});
+    const reused = pidFileOf(join(logs, 'a.log'));
+    writePidFile(reused, pid, tag, tmpdir());
+    writeFileSync(reused, JSON.stringify({ ...readPidFile(reused), process_start: '1' }));
+    const foreign = pidFileOf(join(logs, 'b.log'));
+    writePidFile(foreign, pid, 'another/session/x/1.1', undefined);
+    writeFileSync(join(logs, 'broken.pid'), 'not json');
+    expect(await endOrphans(tag, 200, logs)).toEqual({ ended: 0, left: [] });
+    expect(isThere(pid)).toBe(true);
+    expect([existsSync(reused), existsSync(foreign), existsSync(tmpdir())]).toEqual([false, true, true]);
+    process.kill(pid, 'SIGKILL');
+  });
+
+  test('nothing was ever written: nothing to do', async () => {
+    expect(await endOrphans(newTag(), 100, '/no/such/folder')).toEqual({ ended: 0, left: [] });
+  });
+});
+
+describe('members of a tree', () => {
+  const row = (pid: number, ppid: number, pgid = pid, sid = pgid, tag?: string): ProcessRow => ({ pid, ppid, pgid, sid, state: 'S', start: '1', ...(tag === undefined ? {} : { tag }) });
+  const members = (rows: ProcessRow[], root: Parameters<typeof membersOf>[0], self = 50) => membersOf(root, rows, self).map((r) => r.pid).sort((a, b) => a - b);
+
+  test('are the group, the session, the tagged, what descends from them, and the groups that they lead', () => {
+    const rows = [
+      row(9, 8, 9), // grandchild, listed before its parent
+      row(8, 7, 8),
+      row(7, 1, 7, 7, 'mine'), // escaped, tagged
+      row(12, 1, 7), // group of a tagged leader, tag cleared
+      row(5, 50, 5),
+      row(6, 1, 5),
+      row(10, 1, 10, 5), // a job of its own in the session
+      row(11, 1, 11, 11, 'other'),
+      row(50, 1, 50),
+      row(1, 0, 1),
+    ];
+    expect(members(rows, { pid: 5, hasTag: (tag) => tag === 'mine' })).toEqual([5, 6, 7, 8, 9, 10, 12]);
+  });
+
+  test('are never this process, its ancestors, or process 1, even if they carry the tag', () => {
+    const rows = [row(1, 0, 1, 1, 't'), row(40, 1, 40, 40, 't'), row(45, 40, 40, 40, 't'), row(50, 45, 40, 40, 't'), row(60, 50, 60, 60, 't')];
+    expect(members(rows, { hasTag: () => true })).toEqual([60]);
+  });
+});
