@@ -19,7 +19,7 @@ export const callAction: Action<CallAction> = { kind: 'call', execute: call };
 async function call(action: CallAction, context: AttemptContext): Promise<ActionOutcome> {
   const { masker, step } = context;
   if (context.signal.aborted) throw abortError(context.signal);
-  const sink = new OutputSink({ masker, log_path: context.log_path, onLine: context.onLine });
+  const sink = new OutputSink({ masker, log_path: context.log_path, empty_log: false, onLine: context.onLine });
   const lines = sink.input('stdout');
   let open = true;
   const log = (line: string) => {

@@ -25,7 +25,7 @@ export const httpAction: Action<HttpAction> = { kind: 'http', execute: send };
 async function send(action: HttpAction, context: AttemptContext): Promise<ActionOutcome> {
   const { masker, step } = context;
   if (context.signal.aborted) throw abortError(context.signal);
-  const sink = new OutputSink({ masker, log_path: context.log_path, onLine: context.onLine });
+  const sink = new OutputSink({ masker, log_path: context.log_path, empty_log: false, onLine: context.onLine });
   const log = sink.input('stdout');
   try {
     const first = requestOf(action, context);

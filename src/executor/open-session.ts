@@ -106,7 +106,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
   const holder = newHolder();
   const lease = await takeSession(host.store, sessionId, before.stored.lease, holder, host.clock.now());
   try {
-    const now = await loadSession(host, sessionId);
+    const now = await loadSession(host, sessionId, before);
     if (now.stored.state.status === 'completed' && options.mode !== 'retry') {
       await host.store.releaseLease(lease);
       return now.stored;
@@ -132,14 +132,15 @@ interface Loaded {
   stateOf: (id: string) => StepState;
 }
 
-async function loadSession(host: Host, sessionId: string): Promise<Loaded> {
+// `known`: the session as loaded before; its plan never changes.
+async function loadSession(host: Host, sessionId: string, known?: Loaded): Promise<Loaded> {
   const stored = await host.store.getSession(sessionId);
   if (stored === undefined) {
     throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${host.store.location}; to see the sessions there: plan list`);
   }
-  const plan = parsePlanJson(stored.plan_json);
+  const plan = known?.plan ?? parsePlanJson(stored.plan_json);
   const steps = new Map([...(await host.store.loadSteps(sessionId))].map(([id, update]) => [id, update.state]));
-  return { stored, plan, shape: shapeOf(plan), steps, stateOf: (id) => steps.get(id) ?? PENDING };
+  return { stored, plan, shape: known?.shape ?? shapeOf(plan), steps, stateOf: (id) => steps.get(id) ?? PENDING };
 }
 
 function refuseIfEnded(stored: StoredSession, mode: TakeOptions['mode']): void {

@@ -55,8 +55,8 @@ export async function sendAttempt(
   controller: AbortController,
 ): Promise<AttemptResult> {
   const limit = limitOf(spec, state, session.clock.now());
-  const done = new AbortController();
-  if (limit !== undefined) {
+  const done = limit === undefined ? undefined : new AbortController();
+  if (limit !== undefined && done !== undefined) {
     void session.clock.sleep(Math.max(0, limit.at - session.clock.now()), done.signal).then(() => {
       if (!done.signal.aborted && !controller.signal.aborted) controller.abort(limit.cause);
     });
@@ -69,7 +69,7 @@ export async function sendAttempt(
     const failure = asActionError(error, session.masker);
     return { kind: 'failure', error: failure.record, ...(failure.log === undefined ? {} : { log: failure.log }) };
   } finally {
-    done.abort();
+    done?.abort();
   }
 }
 

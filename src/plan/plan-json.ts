@@ -3,9 +3,14 @@ import { canonicalJson, digestOf, type JsonValue } from '../core/json.js';
 import { deepFreeze } from './normalize.js';
 import type { Plan } from './plan.js';
 
+// A plan is frozen, so its text never changes; one plan is often run many times.
+const texts = new WeakMap<Plan, string>();
+
 /** Canonical JSON of a plan; `parsePlanJson` is its inverse. */
 export function planJson(plan: Plan): string {
-  return canonicalJson(plan as unknown as JsonValue);
+  let text = texts.get(plan);
+  if (text === undefined) texts.set(plan, (text = canonicalJson(plan as unknown as JsonValue)));
+  return text;
 }
 
 /**

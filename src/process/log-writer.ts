@@ -20,9 +20,12 @@ export interface LogWriter {
   end(): LogSummary;
 }
 
-/** Opens a log, readable by its owner only; its folder is made when missing. Without a path it only counts. */
-export function openLog(path: string | undefined, keep: number = LOG_KEEP): LogWriter {
-  return path === undefined ? new CountingLog() : new FileLog(path, keep);
+/**
+ * Opens a log, readable by its owner only; its folder is made when missing. Without a path it only counts.
+ * @param empty whether a log without a byte is a file too; most steps that are no commands write nothing
+ */
+export function openLog(path: string | undefined, keep: number = LOG_KEEP, empty = true): LogWriter {
+  return path === undefined ? new CountingLog() : new FileLog(path, keep, empty);
 }
 
 class CountingLog implements LogWriter {
@@ -51,10 +54,10 @@ class FileLog implements LogWriter {
   #broken = false;
   #summary: LogSummary | undefined;
 
-  constructor(path: string, keep: number) {
+  constructor(path: string, keep: number, empty: boolean) {
     this.#path = path;
     this.#half = Math.max(1, Math.floor(keep / 2));
-    this.#file = this.#attempt(() => openPrivate(path));
+    if (empty) this.#file = this.#attempt(() => openPrivate(path));
   }
 
   write(bytes: Buffer): void {
@@ -64,7 +67,8 @@ class FileLog implements LogWriter {
     this.#attempt(() => {
       const room = this.#half - this.#head;
       const first = bytes.subarray(0, Math.max(0, room));
-      if (first.length > 0) this.#head += writeAll(this.#file as number, first);
+      this.#file ??= openPrivate(this.#path);
+      if (first.length > 0) this.#head += writeAll(this.#file, first);
       if (bytes.length > first.length) this.#writeEnd(bytes.subarray(first.length));
     });
   }

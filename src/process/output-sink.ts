@@ -34,9 +34,9 @@ export class OutputSink {
   readonly #onLine: OnLine | undefined;
   #tail: Buffer = Buffer.alloc(0);
 
-  constructor(options: { masker: Masker; log_path: string | undefined; log_keep?: number; onLine?: OnLine | undefined }) {
+  constructor(options: { masker: Masker; log_path: string | undefined; log_keep?: number; empty_log?: boolean; onLine?: OnLine | undefined }) {
     this.#masker = options.masker;
-    this.#log = openLog(options.log_path, options.log_keep ?? LOG_KEEP);
+    this.#log = openLog(options.log_path, options.log_keep ?? LOG_KEEP, options.empty_log ?? true);
     this.#onLine = options.onLine;
   }
 

@@ -1,5 +1,5 @@
 // Every SQL statement of the store, prepared once.
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type { CheckpointRow, EventRow, SessionRow, StepRow } from './rows.js';
 
 // The cold columns of a session are read only where they are shown: a start holds params of any size.
@@ -13,12 +13,23 @@ const SUMMARY = `
   FROM sessions c JOIN session_states s ON s.session_id = c.session_id
   LEFT JOIN leases l ON l.session_id = c.session_id`;
 
+/** A statement that changes rows. */
+export interface Write {
+  run(...parameters: unknown[]): { changes: number };
+}
+
+/** A statement that reads rows. */
+export interface Query<Row> {
+  get(...parameters: unknown[]): Row | undefined;
+  all(...parameters: unknown[]): Row[];
+}
+
 export type HeadRow = Omit<SessionRow, 'start_json'>;
 export type Statements = ReturnType<typeof prepareStatements>;
 
 export function prepareStatements(db: Database) {
-  const run = (sql: string): Statement<unknown[]> => db.prepare<unknown[]>(sql);
-  const query = <Row>(sql: string): Statement<unknown[], Row> => db.prepare<unknown[], Row>(sql);
+  const run = (sql: string): Write => db.prepare<unknown[]>(sql);
+  const query = <Row>(sql: string): Query<Row> => db.prepare<unknown[], Row>(sql);
   return {
     begin: run('BEGIN IMMEDIATE'),
     commit: run('COMMIT'),

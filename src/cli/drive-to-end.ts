@@ -1,0 +1,68 @@
+// Drives a session in the foreground: shows it, answers Ctrl-C, and gives the exit code.
+import type { DriveOptions, SessionHandle } from '../executor/session-handle.js';
+import type { CliContext } from './cli-context.js';
+import { JsonReport, type DriveReport } from './drive-report.js';
+import { EXIT, exitCodeOf } from './exit-code.js';
+import { TextReport, type TextReportOptions } from './text-report.js';
+
+export interface ShowOptions {
+  json?: boolean;
+  quiet?: boolean;
+}
+
+/**
+ * @param start begins the drive with these options; called once, when signals are listened to
+ * @returns the exit code; what the drive rejects with is thrown
+ */
+export async function driveToEnd(
+  context: CliContext,
+  show: ShowOptions & Pick<TextReportOptions, 'title' | 'steps'>,
+  start: (options: Pick<DriveOptions, 'onOutput'>) => SessionHandle,
+): Promise<number> {
+  const report: DriveReport = show.json === true ? new JsonReport(context) : new TextReport(context, { ...show, quiet: show.quiet === true });
+  let removeListeners = () => {};
+  try {
+    const handle = start(show.json === true || show.quiet === true ? {} : { onOutput: (line) => report.output(line) });
+    removeListeners = listenToSignals(context, handle, report);
+    await showEvents(context, handle, report);
+    const result = await handle.result;
+    report.end(result);
+    return exitCodeOf(result);
+  } finally {
+    removeListeners();
+    report.close();
+  }
+}
+
+async function showEvents(context: CliContext, handle: SessionHandle, report: DriveReport): Promise<void> {
+  try {
+    for await (const event of handle) {
+      report.event(event);
+      await context.out.drained();
+    }
+  } catch {
+    // The drive failed, and its result says why; or only the reading did, and the drive goes on without being shown.
+  }
+}
+
+// Once: stop, and leave the session resumable. Twice: without grace. Three times: leave, whatever happens to it.
+function listenToSignals(context: CliContext, handle: SessionHandle, report: DriveReport): () => void {
+  let asked = 0;
+  const answer = (signal: string) => {
+    asked += 1;
+    if (asked === 1) {
+      report.notice(`${signal}: nothing more is started; the running steps are ended and saved (once more: at once, without their grace)`);
+      handle.stop();
+    } else if (asked === 2) {
+      report.notice(`${signal} again: the running steps are killed`);
+      handle.kill();
+    } else {
+      report.close();
+      context.leave(EXIT.interrupted);
+    }
+  };
+  const removers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => context.onSignal(signal, () => answer(signal)));
+  return () => {
+    for (const remove of removers) remove();
+  };
+}
