@@ -31,7 +31,7 @@ function causeText(context: CliContext, result: SessionResult, failed: StepState
   const { error, session_id: session } = result;
   if (error === undefined || result.status === 'cancelled') return [];
   const step = error.step_id;
-  if (step === undefined) return [`${paint.bad('root cause:')} ${errorText(error)}`];
+  if (step === undefined || result.status !== 'failed') return ['', `${paint.bad('root cause:')} ${errorText(error)}`];
   const tail = errorTail(error);
   const tries = failed !== undefined && failed.attempt > 1 ? ` (attempt ${failed.attempt})` : '';
   const log = failed?.status === 'failed' && (failed.log?.bytes ?? 0) > 0;

@@ -40,6 +40,11 @@ export class Output {
     return this.#stream.columns ?? 80;
   }
 
+  /** Whether nobody reads any more. */
+  get gone(): boolean {
+    return this.#closed;
+  }
+
   /** The fault that lost output, if it was another than a reader that went away. */
   get fault(): NodeJS.ErrnoException | undefined {
     return this.#fault;

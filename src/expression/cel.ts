@@ -12,7 +12,7 @@ import { Environment } from '@marcbachmann/cel-js';
 import { RE2JS } from 're2js';
 
 /** Types of the variables that stand for references: a letter each, since the name must be short. */
-export const VARIABLE_TYPES = { s: 'string', n: 'double', b: 'bool', l: 'list<dyn>', m: 'map<string, dyn>', x: 'dyn' } as const;
+export const VARIABLE_TYPES = { s: 'string', n: 'double', b: 'bool', m: 'map<string, dyn>', x: 'dyn' } as const;
 export type VariableLetter = keyof typeof VARIABLE_TYPES;
 
 /** How many references of one type an expression may have. */

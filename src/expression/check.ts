@@ -111,10 +111,10 @@ function letterOf(type: ExpressionType): VariableLetter {
       return 'n';
     case 'boolean':
       return 'b';
-    case 'array':
-      return 'l';
     case 'object':
       return 'm';
+    // The library wants an integer as the index of a typed list; numbers here are decimals (C1), so lists stay untyped.
+    case 'array':
     case 'http_result':
     case 'null':
     case 'any':

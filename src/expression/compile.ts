@@ -70,7 +70,7 @@ function linearMatches(text: string, tree: Node): string {
   return result;
 }
 
-// C1 of cel.ts: an integer literal is a number like any other.
+// C1 of cel.ts: an integer literal is a number like any other, unless it is an index, where the library wants an integer.
 function decimalLiterals(tree: Node): void {
   const stack: Node[] = [tree];
   while (stack.length > 0) {
@@ -79,6 +79,10 @@ function decimalLiterals(tree: Node): void {
       const number = Number(node.args);
       if (!Number.isSafeInteger(number)) throw new ExpressionError(`the integer ${node.args} is too large: numbers are exact to 9007199254740991`, '', { offset: node.start, length: node.end - node.start });
       node.args = number;
-    } else stack.push(...children(node));
+    } else {
+      const [object, key] = Array.isArray(node.args) ? (node.args as unknown[]) : [];
+      const isIndex = (node.op === '[]' || node.op === '[?]') && isNode(object) && isNode(key) && key.op === 'value';
+      stack.push(...(isIndex ? [object] : children(node)));
+    }
   }
 }

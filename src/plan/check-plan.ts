@@ -1,5 +1,5 @@
 // All checks of one plan, in the order in which each may rely on the ones before.
-import type { JsonObject } from '../core/json.js';
+import type { JsonObject, JsonValue } from '../core/json.js';
 import { stepsThatMaySkip } from './absence.js';
 import type { AuthoredPlan } from './authored.js';
 import { checkPassedThrough } from './check-env.js';
@@ -29,7 +29,11 @@ export async function checkPlan(tree: YamlTree, source: SourceText, problems: Pr
     if (!problems.hasErrors) problems.add({ ...notAMapping(root, source), path: [], ...rangeOf(tree.root) });
     return undefined;
   }
-  const map = new SourceMap(tree, reader.renames, source);
+  return checkRoot(root, new SourceMap(tree, reader.renames, source), source, problems, baseDir);
+}
+
+/** The checks after reading: `root` is a mapping, without unknown keys. */
+export async function checkRoot(root: JsonValue, map: SourceMap, source: SourceText, problems: ProblemList, baseDir: string): Promise<Plan | undefined> {
   validateSchema(root as JsonObject, problems, map);
   // Of a newer language nothing else can be judged.
   if (problems.narrowTo('unknown_language_version')) return undefined;

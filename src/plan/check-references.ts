@@ -4,7 +4,8 @@
 // N1. One reference gives at most one problem; a place with a problem here is not asked for its type.
 // N2. A reference to a step makes that step a need of the reader, except from `finally` to a main step.
 import { ExpressionError } from '../expression/expression-error.js';
-import { referencesOf, referencesOfTemplate, type Reference } from '../expression/references.js';
+import { referencesOf, type Reference } from '../expression/references.js';
+import { templateExpressions } from '../expression/template-text.js';
 import { stripExpression } from './bare-expression.js';
 import { mayBeAbsent, resultOf } from './absence.js';
 import { checkEnvReference } from './check-env.js';
@@ -22,6 +23,12 @@ export interface LiveSite {
   sound: boolean;
 }
 
+function expressionsOf(site: Site): Array<{ expression: string; offset: number }> {
+  if (site.form === 'template') return templateExpressions(site.text);
+  const { text, offset } = stripExpression(site.text);
+  return [{ expression: text, offset }];
+}
+
 /** Finds and checks all references, and adds the needs that they make. */
 export function checkReferences(context: PlanContext, hostEnv: Set<string>): LiveSite[] {
   const live: LiveSite[] = [];
@@ -36,16 +43,18 @@ export function checkReferences(context: PlanContext, hostEnv: Set<string>): Liv
 }
 
 function checkSite(context: PlanContext, site: Site, hostEnv: Set<string>): LiveSite | undefined {
-  const bare = site.form === 'expression' ? stripExpression(site.text) : { text: site.text, offset: 0 };
-  let references: Reference[];
+  const references: Reference[] = [];
+  let at = 0;
   try {
-    references = site.form === 'expression' ? referencesOf(bare.text) : referencesOfTemplate(bare.text);
+    for (const { expression, offset } of expressionsOf(site)) {
+      at = offset;
+      for (const reference of referencesOf(expression)) references.push(offset === 0 ? reference : { ...reference, offset: reference.offset + offset });
+    }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    context.faultIn(site, bare.offset + (error.offset ?? 0), Math.max(1, error.length ?? 1), 'bad_expression', error.message);
+    context.faultIn(site, at + (error.offset ?? 0), error.length ?? 1, 'bad_expression', error.message);
     return { site, references: [], sound: false };
   }
-  if (bare.offset > 0) references = references.map((reference) => ({ ...reference, offset: reference.offset + bare.offset }));
   let sound = true;
   for (const reference of references) {
     const fault = faultOf(context, site, reference, hostEnv);
@@ -114,10 +123,10 @@ function stepFault(context: PlanContext, site: Site, reference: Reference): Refe
 /** The fault of an id that no step has. */
 export function unknownStep(context: PlanContext, id: string): ReferenceFault {
   if (context.problems.isBroken(['steps']) || context.problems.isBroken(['finally'])) return 'told';
-  const ids = [...context.drafts.keys()].filter((known) => /^[\w-]+$/.test(known));
+  const ids = context.suggestionsFrom(context.drafts);
   const dashed = ids.find((known) => known.startsWith(`${id}-`));
   const meant = nearest(id, ids);
-  const hint = meant !== undefined ? `did you mean "${meant}"?` : dashed !== undefined ? `write steps["${dashed}"]` : ids.length <= 12 ? `there are ${listOf(ids, 'and')}` : undefined;
+  const hint = meant !== undefined ? `did you mean "${meant}"?` : dashed !== undefined ? `write steps["${dashed}"]` : ids.length > 0 && ids.length <= 12 ? `there are ${listOf(ids, 'and')}` : undefined;
   return { code: 'unknown_step', message: `there is no step ${quote(id)}`, hint };
 }
 

@@ -1,14 +1,17 @@
 // loadPlan: from a file, a text or an object to the canonical plan, or to all problems at once.
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
-import { checkPlan } from './check-plan.js';
+import { findNonJson, type JsonObject } from '../core/json.js';
+import { checkPlan, checkRoot } from './check-plan.js';
 import type { Plan } from './plan.js';
 import type { Problem } from './problem.js';
 import { ProblemList, problemOf } from './problem-list.js';
 import { checkSource, readSource, type SourceFault } from './read-source.js';
+import { NeedsText, readDefinition } from './read-definition.js';
+import { planShape } from './schema-shape.js';
+import { SourceMap } from './source-map.js';
 import { SourceText } from './source-text.js';
-import { parseYaml, treeOfValue, type YamlTree } from './yaml-document.js';
+import { parseYaml, type YamlTree } from './yaml-document.js';
 
 /** A path, a text (YAML or JSON), or the plan as an object. */
 export type PlanInput = string | { source: string; file?: string; base_dir?: string } | { definition: object; file?: string; base_dir?: string };
@@ -66,8 +69,20 @@ async function checkDefinition(definition: object, file: string, baseDir: string
   }
   const read = checkSource(JSON.stringify(definition, null, 2));
   if ('fault' in read) return { ok: false, problems: [fileProblem(read.fault, file)] };
-  const result = await checkTree(treeOfValue(definition as JsonObject as JsonValue), new SourceText(read.text), file, baseDir);
-  return result.ok && result.warnings.length === 0 ? result : check(read.text, file, baseDir);
+  const plan = await planOfDefinition(definition as JsonObject, baseDir);
+  return plan === undefined ? check(read.text, file, baseDir) : { ok: true, plan, source: read.text, file, base_dir: baseDir, warnings: [] };
+}
+
+async function planOfDefinition(definition: JsonObject, baseDir: string): Promise<Plan | undefined> {
+  try {
+    const problems = new ProblemList();
+    const source = new SourceText('');
+    const plan = await checkRoot(readDefinition(definition, planShape()), new SourceMap({ root: null, target: () => undefined }, new Map(), source), source, problems, baseDir);
+    return problems.isEmpty ? plan : undefined;
+  } catch (error) {
+    if (error instanceof NeedsText) return undefined;
+    throw error;
+  }
 }
 
 async function checkTree(tree: YamlTree, source: SourceText, file: string, baseDir: string): Promise<LoadResult> {

@@ -1,7 +1,7 @@
 // The authored form to the canonical one: defaults applied, durations in ms, hashes made. Everything was checked before.
 import { basename } from 'node:path';
 import { parseDuration } from '../core/duration.js';
-import { canonicalJson, digestOf, sha256, type JsonObject, type JsonValue } from '../core/json.js';
+import { canonicalJson, sha256, type JsonObject, type JsonValue } from '../core/json.js';
 import type { AuthoredLimits, AuthoredParam, AuthoredPlan, AuthoredRetry, AuthoredStep } from './authored.js';
 import { bareExpression } from './bare-expression.js';
 import type { OutputSpec, ParamSpec, Plan, RetryPolicy, StepAction, StepSpec } from './plan.js';
@@ -12,7 +12,13 @@ const DEFAULT_KILL_GRACE = 10_000;
 /** The frozen plan. */
 export function normalizePlan(authored: AuthoredPlan, drafts: Iterable<StepDraft>, hostEnv: readonly string[]): Plan {
   const defaults = authored.defaults ?? {};
-  const plan: Omit<Plan, 'plan_hash'> = {
+  const texts: string[] = [];
+  const steps = [...drafts].map((draft) => {
+    const { step, text } = stepSpec(draft, defaults);
+    texts.push(text);
+    return step;
+  });
+  const head: Omit<Plan, 'plan_hash' | 'steps' | 'timeout'> = {
     plan: 1,
     name: authored.name as string,
     ...optional('description', authored.description),
@@ -23,46 +29,51 @@ export function normalizePlan(authored: AuthoredPlan, drafts: Iterable<StepDraft
     scheduling: authored.scheduling ?? 'layered',
     on_failure: authored.on_failure ?? 'stop',
     concurrency: authored.concurrency ?? 8,
-    ...optional('timeout', ms(authored.timeout)),
     budget: { ...optional('attempts', authored.budget?.attempts) },
-    steps: [...drafts].map((draft) => stepSpec(draft, defaults)),
     outputs: copy(authored.outputs ?? {}) as JsonObject,
     host_env: [...hostEnv].sort(),
   };
-  return deepFreeze({ ...plan, plan_hash: digestOf(plan as unknown as JsonValue) });
+  const timeout = ms(authored.timeout);
+  // The canonical text of the whole, made of the parts that exist already: `steps` and `timeout` are its last members.
+  const text = `${canonicalJson(head as unknown as JsonValue).slice(0, -1)},"steps":[${texts.join(',')}]${timeout === undefined ? '' : `,"timeout":${timeout}`}}`;
+  return deepFreeze({ ...head, ...optional('timeout', timeout), steps, plan_hash: sha256(text) });
 }
 
 function paramSpec(authored: AuthoredParam): ParamSpec {
   return { ...authored } as ParamSpec;
 }
 
-function stepSpec(draft: StepDraft, defaults: AuthoredLimits): StepSpec {
+// Members in the order of their names, so that the canonical text needs no sorting.
+function stepSpec(draft: StepDraft, defaults: AuthoredLimits): { step: StepSpec; text: string } {
   const { authored } = draft;
   const isScript = typeof authored.run === 'string';
   const cwd = authored.cwd ?? (draft.kind === 'run' ? defaults.cwd : undefined);
   const shell = isScript ? (authored.shell ?? defaults.shell) : undefined;
-  const step: Omit<StepSpec, 'step_hash'> = {
-    id: draft.id,
-    finally: draft.finally,
-    needs: draft.needs,
-    inferred_needs: draft.inferred,
-    ...optional('if', authored.if === undefined ? undefined : bareExpression(authored.if)),
+  const timeout = ms(authored.timeout ?? defaults.timeout);
+  const head: Omit<StepSpec, 'step_hash' | 'timeout'> = {
+    action: actionOf(authored),
     after: authored.after ?? 'success',
-    env: copy(authored.env ?? {}),
+    ...optional('attempt_timeout', ms(authored.attempt_timeout ?? defaults.attempt_timeout)),
+    continue_on_error: authored.continue_on_error ?? false,
     ...optional('cwd', cwd),
+    env: copy(authored.env ?? {}),
+    finally: draft.finally,
+    id: draft.id,
+    ...optional('if', authored.if === undefined ? undefined : bareExpression(authored.if)),
+    inferred_needs: draft.inferred,
+    kill_grace: ms(authored.kill_grace ?? defaults.kill_grace) ?? DEFAULT_KILL_GRACE,
+    needs: draft.needs,
+    outputs: outputSpecs(draft),
+    retry: retryPolicy(authored.retry, defaults.retry),
+    secrets: draft.secrets,
     ...optional('shell', shell === undefined ? undefined : shellCommand(shell)),
     ...optional('stdin', authored.stdin),
     ...optional('stdout', authored.stdout),
-    outputs: outputSpecs(draft),
-    retry: retryPolicy(authored.retry, defaults.retry),
-    ...optional('timeout', ms(authored.timeout ?? defaults.timeout)),
-    ...optional('attempt_timeout', ms(authored.attempt_timeout ?? defaults.attempt_timeout)),
-    kill_grace: ms(authored.kill_grace ?? defaults.kill_grace) ?? DEFAULT_KILL_GRACE,
-    continue_on_error: authored.continue_on_error ?? false,
-    action: actionOf(authored),
-    secrets: draft.secrets,
   };
-  return { ...step, step_hash: sha256(canonicalJson(step as unknown as JsonValue)) };
+  const open = canonicalJson(head as unknown as JsonValue).slice(0, -1);
+  const close = timeout === undefined ? '}' : `,"timeout":${timeout}}`;
+  const step_hash = sha256(open + close);
+  return { step: { ...head, step_hash, ...optional('timeout', timeout) }, text: `${open},"step_hash":"${step_hash}"${close}` };
 }
 
 function outputSpecs(draft: StepDraft): { [name: string]: OutputSpec } {
@@ -94,18 +105,21 @@ function actionOf(step: AuthoredStep): StepAction {
   return { kind: 'check', that: bareExpression(check.that as string | boolean), ...optional('message', check.message) };
 }
 
+const ONE_ATTEMPT = retryPolicy({ max_attempts: 1 }, undefined);
+
 /** Retry policy of a step; without any there is one attempt. */
 function retryPolicy(own: AuthoredRetry | undefined, fallback: AuthoredRetry | undefined): RetryPolicy {
+  if (own === undefined && fallback === undefined) return ONE_ATTEMPT;
   const retry = { ...fallback, ...own };
   return {
-    max_attempts: retry.max_attempts ?? (own === undefined && fallback === undefined ? 1 : 3),
     backoff: retry.backoff ?? 'exponential',
-    delay: ms(retry.delay) ?? 1000,
-    max_delay: ms(retry.max_delay) ?? 300_000,
-    jitter: retry.jitter ?? true,
-    retry_on: retry.retry_on ?? ['transient', 'timeout'],
+    delay: parseDuration(retry.delay ?? '1s') as number,
     give_up_on: retry.give_up_on ?? [],
+    jitter: retry.jitter ?? true,
+    max_attempts: retry.max_attempts ?? 3,
+    max_delay: parseDuration(retry.max_delay ?? '5m') as number,
     max_interruptions: retry.max_interruptions ?? 10,
+    retry_on: retry.retry_on ?? ['transient', 'timeout'],
   };
 }
 
@@ -144,7 +158,10 @@ function mapValues<V, W>(map: { [name: string]: V }, change: (value: V) => W): {
 export function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const member of Object.values(value)) deepFreeze(member);
+    for (const key in value) {
+      const member = value[key];
+      if (typeof member === 'object') deepFreeze(member);
+    }
   }
   return value;
 }

@@ -12,6 +12,7 @@ export class PlanContext {
   readonly baseDir: string;
   readonly #map: SourceMap;
   readonly #source: SourceText;
+  #suggestionCost = 0;
 
   constructor(plan: AuthoredPlan, drafts: ReadonlyMap<string, StepDraft>, problems: ProblemList, map: SourceMap, source: SourceText, baseDir: string) {
     this.plan = plan;
@@ -35,6 +36,13 @@ export class PlanContext {
   /** Tells an error in a part of a text. */
   faultIn(site: { path: PlanPath; text: string }, offset: number, length: number, code: string, message: string, hint?: string, severity: 'error' | 'warning' = 'error'): void {
     this.problems.add({ severity, code, message, hint, path: site.path, ...this.#map.partRange(site.path, site.text, offset, length) });
+  }
+
+  /** Ids to look for "did you mean" in; none any more when that has cost enough in this file. */
+  suggestionsFrom(drafts: ReadonlyMap<string, StepDraft>): string[] {
+    this.#suggestionCost += drafts.size;
+    if (this.#suggestionCost > 300_000) return [];
+    return [...drafts.keys()].filter((id) => /^[\w-]+$/.test(id));
   }
 
   /** Line of a key. */

@@ -1,5 +1,5 @@
 // The canonical plan as JSON text, the form that a store keeps.
-import { canonicalJson, digestOf, type JsonValue } from '../core/json.js';
+import { canonicalJson, sha256, type JsonValue } from '../core/json.js';
 import { deepFreeze } from './normalize.js';
 import type { Plan } from './plan.js';
 
@@ -19,10 +19,12 @@ export function planJson(plan: Plan): string {
  */
 export function parsePlanJson(json: string): Plan {
   const plan = withoutPrototypes(JSON.parse(json) as JsonValue) as unknown as Plan;
-  const { plan_hash: claimed, ...rest } = plan;
-  if (rest.plan !== 1) throw new Error(`the stored plan has language version ${String(rest.plan)}; this program knows version 1`);
-  const found = digestOf(rest as unknown as JsonValue);
-  if (found !== claimed) throw new Error(`the stored plan was changed: its hash is ${found.slice(0, 12)}, recorded is ${String(claimed).slice(0, 12)}`);
+  if (plan.plan !== 1) throw new Error(`the stored plan has language version ${String(plan.plan)}; this program knows version 1`);
+  // The text is canonical: without the member `plan_hash` it is what the hash was made of.
+  const member = `"plan_hash":${JSON.stringify(plan.plan_hash)},`;
+  const at = json.indexOf(member);
+  const found = sha256(json.slice(0, at) + json.slice(at + member.length));
+  if (at === -1 || found !== plan.plan_hash) throw new Error(`the stored plan was changed: its hash is ${found.slice(0, 12)}, recorded is ${String(plan.plan_hash).slice(0, 12)}`);
   return deepFreeze(plan);
 }
 

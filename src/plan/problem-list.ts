@@ -52,6 +52,10 @@ export class ProblemList {
     return this.#findings.some((finding) => finding.severity !== 'warning');
   }
 
+  get isEmpty(): boolean {
+    return this.#findings.length === 0;
+  }
+
   /** Keeps only the findings with this code, if there are any; says whether there are. */
   narrowTo(code: string): boolean {
     const kept = this.#findings.filter((finding) => finding.code === code);

@@ -1,7 +1,6 @@
 // YAML text to a tree of nodes: one document, YAML 1.2 core. What the `yaml` package reports becomes at most one
 // fault: after the first syntax error the rest is guesswork.
-import { isAlias, isCollection, isMap, isScalar, isSeq, parseDocument, Pair, Scalar, visit, YAMLMap, YAMLSeq, type Alias, type Document, type Node } from 'yaml';
-import type { JsonValue } from '../core/json.js';
+import { isAlias, isCollection, isScalar, parseDocument, visit, type Alias, type Document, type Node } from 'yaml';
 
 export interface SyntaxFault {
   code: string;
@@ -95,27 +94,3 @@ function aliasTargets(document: Document.Parsed): (alias: Alias) => Node | undef
     return targets.get(alias);
   };
 }
-
-/** Nodes of a JSON value, without positions: what `parseYaml` would give for its text, but sooner. */
-export function treeOfValue(value: JsonValue): YamlTree {
-  return { root: nodeOf(value), target: () => undefined };
-}
-
-function nodeOf(value: JsonValue): Node {
-  if (Array.isArray(value)) {
-    const seq = new YAMLSeq();
-    seq.items = value.map(nodeOf);
-    return seq;
-  }
-  if (value !== null && typeof value === 'object') {
-    const map = new YAMLMap();
-    map.items = Object.keys(value).map((key) => new Pair(nodeOf(key), nodeOf(value[key] as JsonValue)));
-    return map;
-  }
-  const scalar = new Scalar(value);
-  scalar.type = typeof value === 'string' ? Scalar.QUOTE_DOUBLE : Scalar.PLAIN;
-  scalar.source = String(value);
-  return scalar;
-}
-
-export { isAlias, isMap, isScalar, isSeq };

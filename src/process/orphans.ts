@@ -1,12 +1,11 @@
 // Processes of a driver that died: found by their tag and by pid files, ended before anything runs again.
-import { readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { endProcessTree, membersOf } from './end-process-tree.js';
 import { processIdentity } from './identity.js';
 import { readPidFile, removePidFile, type PidRecord } from './pid-file.js';
 import { listProcesses, readProcess } from './process-table.js';
-import { SCRATCH_PREFIX } from './scratch.js';
+import { removeScratch } from './scratch.js';
 
 export interface OrphanReport {
   /** How many processes were found and ended. */
@@ -39,7 +38,7 @@ export async function endOrphans(tagPrefix: string, graceMs: number, logDir?: st
   for (const { path, record } of records) {
     if (left.has(record.pid)) continue;
     removePidFile(path);
-    removeScratch(record.scratch);
+    if (record.scratch !== undefined) removeScratch(record.scratch);
   }
   return { ended: [...found].filter((pid) => !left.has(pid)).length, left: [...left] };
 }
@@ -63,10 +62,4 @@ function isSameProcess(record: PidRecord): boolean {
   const self = processIdentity();
   if (record.boot_id !== self.boot_id || record.pid_namespace !== self.pid_namespace || record.process_start === '') return false;
   return readProcess(record.pid)?.start === record.process_start;
-}
-
-// Only what this program makes itself, whatever the file says.
-function removeScratch(path: string | undefined): void {
-  if (path === undefined || dirname(resolve(path)) !== resolve(tmpdir()) || !resolve(path).startsWith(join(resolve(tmpdir()), SCRATCH_PREFIX))) return;
-  rmSync(path, { recursive: true, force: true });
 }

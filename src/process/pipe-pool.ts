@@ -6,9 +6,9 @@
 //     An O_PATH descriptor keeps it: that opens neither end, and /proc/self/fd/N makes fresh ends of it.
 // P2. A pipe is used again only after its reader saw the end: then nobody holds the other end any more.
 import { execFile } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePrivateFolder } from './scratch.js';
 
 const O_PATH = 0o10000000;
 const BATCH = 4;
@@ -89,7 +89,7 @@ function openEnds(fifo: number, release: (drained: boolean) => void): Pipe {
 }
 
 async function makeFifos(count: number): Promise<number[] | 'unsupported'> {
-  const folder = mkdtempSync(join(tmpdir(), 'planwright-'));
+  const folder = makePrivateFolder();
   const fifos: number[] = [];
   try {
     const paths = Array.from({ length: count }, (_, i) => join(folder, String(i)));

@@ -83,6 +83,10 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
 async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise<ProcessEnd> {
   const { log_path, signal } = request;
   const wiring = await prepareWiring({ stdin: request.stdin, capture: request.capture, pool: request.pool });
+  if (signal.aborted) {
+    wiring.discard();
+    return { kind: 'aborted', left: [], ...sink.end() };
+  }
   let child: ChildProcess;
   try {
     child = await spawnChild({ argv: [...wiring.prefix, ...request.argv], cwd: request.cwd, env: request.env, stdio: wiring.stdio });

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { OutputSpec, ValueType } from '../../src/plan/plan.js';
@@ -136,13 +135,14 @@ describe('$PLAN_OUTPUT', () => {
     expect(await code(`rm "$PLAN_OUTPUT"`)).toMatchObject({ class: 'permanent', code: 'output_missing' });
   });
 
-  test('the file is private, and nothing stays in the temporary folder', async () => {
+  test('the file is private, and its folder goes with the attempt', async () => {
     const { result } = await outputOf(script('stat -c %a "$PLAN_OUTPUT" "$(dirname "$PLAN_OUTPUT")"; dirname "$PLAN_OUTPUT"'), { step: { stdout: 'lines' } });
     const [file, folder, path] = result as string[];
     expect([file, folder]).toEqual(['600', '700']);
     expect(existsSync(path as string)).toBe(false);
-    await failureOf(script('echo "$PLAN_OUTPUT" > where; exit 1'));
-    expect(readdirSync(tmpdir()).includes((path as string).split('/').at(-1) as string)).toBe(false);
+    const base = tempFolder();
+    await failureOf(script('dirname "$PLAN_OUTPUT" > where; touch "$(dirname "$PLAN_OUTPUT")/more"; exit 1'), { base_dir: base });
+    expect(existsSync(readFileSync(join(base, 'where'), 'utf8').trim())).toBe(false);
   });
 });
 

@@ -34,6 +34,8 @@ describe('numbers', () => {
     ['3 == size(params.list)', true],
     ['params.list[size(params.list) - 1]', 3],
     ['params.list[0]', 1],
+    ['[7, 8][1]', 8],
+    ['params.list[params.n - 40]', 2],
     ['params.list.map(x, x * 2)', [2, 4, 6]],
     ['params.list.filter(x, x > 1)', [2, 3]],
     ['2 in params.list', true],
@@ -192,6 +194,7 @@ describe('types', () => {
     expect(check('params.n', { n: 'integer' })).toEqual({ type: 'integer' });
     expect(check('params.n + 1', { n: 'integer' })).toEqual({ type: 'number' });
     expect(check('size(params.l)', { l: 'array' })).toEqual({ type: 'integer' });
+    expect(check('params.l[0] + params.l[size(params.l) - 1]', { l: 'array' })).toEqual({ type: 'any' });
     expect(check('params.s == "a"', { s: 'string' })).toEqual({ type: 'boolean' });
     expect(check('steps.a.outputs.x + "!"', { x: 'string' })).toEqual({ type: 'string' });
     expect(check('steps.a.result.rows > 3')).toEqual({ type: 'boolean' });

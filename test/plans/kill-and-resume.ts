@@ -93,7 +93,7 @@ async function run(rig: PlanRig, scenario: Scenario, session: string, kill?: Kil
 
 // The part of what `plan show` says that must not depend on how the session got there.
 function summary({ status, outputs }: { status: string; outputs?: { [name: string]: unknown } }) {
-  return { status, outputs: outputs ?? {} };
+  return JSON.parse(JSON.stringify({ status, outputs: outputs ?? {} }).replace(/(straight|killed)-\d+/g, 'SESSION')) as object;
 }
 
 const ENDS = new Set(['step_completed', 'step_failed', 'step_skipped', 'step_cancelled']);

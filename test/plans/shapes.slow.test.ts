@@ -1,5 +1,5 @@
 // The plans that people copy: each on real input, then killed and resumed.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -246,5 +246,37 @@ describe('incident-runbook.yaml', () => {
       },
       3,
     );
+  });
+});
+
+describe('release.yaml', () => {
+  const live = () => readlinkSync(join(rig.out, 'live'));
+  const args = (...more: string[]) => ['--param', `out=${rig.out}`, '--param', 'bake=300ms', ...more];
+
+  test('puts a release live, and goes back to the one before when the next does not stay healthy', async () => {
+    rmSync(rig.out, { recursive: true, force: true });
+    const first = await run('release.yaml', args(), 'release-1');
+    expect([first.code, first.shown.outputs, live()], first.said).toEqual([0, { release: 'releases/release-1', files: 2 }, 'releases/release-1']);
+    expect(readFileSync(join(rig.out, 'live', 'index.html'))).toEqual(readFileSync(plans('release/site/index.html')));
+
+    let seen = '';
+    const { url } = await serve((_, response, times) => {
+      if (times === 2) seen = live();
+      json(response, times === 2 ? 200 : 503, {}); // not yet, healthy, and ill after the bake
+    });
+    const second = await run('release.yaml', args('--param', `health_url=${url}/health`), 'release-2');
+    expect([second.code, seen, live()], second.said).toEqual([1, 'releases/release-2', 'releases/release-1']);
+    expect(readdirSync(join(rig.out, 'releases'))).toEqual(['release-1']);
+  });
+
+  test('does not touch what is live when there is nothing to release', async () => {
+    const before = live();
+    const ended = await run('release.yaml', args('--param', `site=${join(rig.dir, 'no such folder')}`), 'release-none');
+    expect([ended.code, live()], ended.said).toEqual([1, before]);
+  });
+
+  test('is killed and resumed to the same release', async () => {
+    const state = () => [live(), ...readdirSync(rig.out, { recursive: true })].map((path) => String(path).replace(/(straight|killed)-\d+/, 'SESSION')).sort();
+    await killAndResume(rig, { args: [plans('release.yaml'), ...args()], result: state, effects: () => rig.begun() }, 3);
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { isGroupAlive } from '../../src/process/end-process-tree.js';
+import { createPipePool } from '../../src/process/pipe-pool.js';
 import { abortWhen, alive, newTag, openFiles, run, tempFolder } from './support.js';
 
 const pidIn = (file: string) => Number(readFileSync(file, 'utf8'));
@@ -153,6 +154,10 @@ describe('an abort', () => {
     const cwd = tempFolder();
     const { end } = await run('touch up', { cwd, signal: AbortSignal.abort() });
     expect(end.kind).toBe('aborted');
+    const controller = new AbortController();
+    const early = run('touch up', { cwd, signal: controller.signal, pool: createPipePool() });
+    controller.abort();
+    expect((await early).end.kind).toBe('aborted');
     expect(existsSync(join(cwd, 'up'))).toBe(false);
   });
 });

@@ -1,0 +1,29 @@
+// plan resume SESSION: goes on with a session that another process left.
+import type { CliContext } from '../cli-context.js';
+import { driveToEnd } from '../drive-to-end.js';
+import { withSession } from '../open-store.js';
+import { parseBudget, parseWait } from '../parse-options.js';
+import { oneLine } from '../safe-text.js';
+import { executorOf } from './run.js';
+
+export interface ResumeOptions {
+  addBudget?: string[];
+  maxWait?: string;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+export async function resume(context: CliContext, sessionId: string, options: ResumeOptions): Promise<number> {
+  const addBudget = options.addBudget === undefined ? undefined : parseBudget(options.addBudget);
+  const maxWaitMs = options.maxWait === undefined ? undefined : parseWait('--max-wait', options.maxWait);
+  return withSession(context, sessionId, async (store, session) => {
+    const title = `session ${sessionId}: plan ${oneLine(session.start.plan_name, 100)} goes on`;
+    return driveToEnd(context, { ...options, title, steps: undefined }, (drive) =>
+      executorOf(context, store).resume(sessionId, {
+        ...drive,
+        ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
+        ...(addBudget === undefined ? {} : { addBudget }),
+      }),
+    );
+  });
+}

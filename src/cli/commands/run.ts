@@ -1,0 +1,63 @@
+// plan run FILE: starts a new session of a plan.
+import type { JsonObject } from '../../core/json.js';
+import { newSessionId } from '../../core/id.js';
+import { PlanExecutor } from '../../executor/plan-executor.js';
+import { planEnvSecrets } from '../../executor/step-inputs.js';
+import { bindParams } from '../../plan/bind-params.js';
+import { loadPlan } from '../../plan/load.js';
+import type { Plan } from '../../plan/plan.js';
+import type { CliContext } from '../cli-context.js';
+import { driveToEnd } from '../drive-to-end.js';
+import { InvalidPlanError, UsageFaults } from '../error-report.js';
+import { checkSessionId, withStore } from '../open-store.js';
+import { parseAssignments, parseWait } from '../parse-options.js';
+import { problemText } from '../problem-report.js';
+import { plural } from '../words.js';
+import { oneLine } from '../safe-text.js';
+
+export interface RunOptions {
+  param?: string[];
+  paramsFile?: string;
+  session?: string;
+  maxWait?: string;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+export async function run(context: CliContext, file: string, options: RunOptions): Promise<number> {
+  if (options.session !== undefined) checkSessionId(options.session);
+  const texts = parseAssignments('--param', options.param ?? []);
+  const maxWaitMs = options.maxWait === undefined ? undefined : parseWait('--max-wait', options.maxWait);
+  const loaded = await loadPlan(file);
+  if (!loaded.ok) throw new InvalidPlanError(file, loaded.problems);
+  const { plan } = loaded;
+  const params = await paramsOf(context, plan, options.paramsFile, texts);
+  for (const warning of loaded.warnings) context.err.text(problemText(warning));
+
+  return withStore(context, { create: true }, async (store) => {
+    const executor = executorOf(context, store);
+    const sessionId = options.session ?? newSessionId(context.clock.now());
+    const title = `session ${sessionId}: plan ${oneLine(plan.name, 100)}, ${plural(plan.steps.length, 'step')}`;
+    return driveToEnd(context, { ...options, title, steps: plan.steps.length }, (drive) =>
+      executor.run(loaded, { ...drive, params, sessionId, ...(maxWaitMs === undefined ? {} : { maxWaitMs }) }),
+    );
+  });
+}
+
+/** The executor as the command line uses it: secrets and variables come from the environment. */
+export function executorOf(context: CliContext, store: ConstructorParameters<typeof PlanExecutor>[0]['store']): PlanExecutor {
+  return new PlanExecutor({ store, clock: context.clock, secrets: (name) => context.env[name], hostEnv: context.env });
+}
+
+// Params and secrets that are missing or wrong are told together, before anything is stored.
+async function paramsOf(context: CliContext, plan: Plan, paramsFile: string | undefined, texts: { [name: string]: string }): Promise<JsonObject> {
+  const given = paramsFile === undefined ? {} : await (await import('../params-file.js')).readParamsFile(paramsFile, plan.params);
+  const bound = bindParams(plan, given, texts);
+  const faults = bound.ok ? [] : bound.problems.map(({ code, message, hint }) => ({ code: code as string, message, ...(hint === undefined ? {} : { hint }) }));
+  const secrets = new Set([...planEnvSecrets(plan), ...plan.steps.flatMap((step) => step.secrets)]);
+  for (const name of secrets) {
+    if ((context.env[name] ?? '') === '') faults.push({ code: 'missing_secret', message: `the secret ${name} is not set`, hint: `set the environment variable ${name}` });
+  }
+  if (faults.length > 0 || !bound.ok) throw new UsageFaults('invalid_inputs', faults);
+  return bound.params;
+}
