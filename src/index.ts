@@ -25,6 +25,7 @@ export type {
   AbortCause,
   Action,
   ActionOutcome,
+  AnyAction,
   AttemptContext,
   FunctionContext,
   InputResolver,

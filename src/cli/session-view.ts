@@ -3,7 +3,6 @@ import type { ErrorRecord } from '../core/error.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { isTerminalSession } from '../core/session-state.js';
 import { isTerminal, PENDING, STEP_STATUSES, type LogSummary, type SkipReason, type StepOutput, type StepState, type StepStatus, type StoredValue } from '../core/step-state.js';
-import { readStored } from '../executor/step-inputs.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import type { Store, StoredSession } from '../store/store.js';
 import { logPath } from './log-files.js';
@@ -137,7 +136,11 @@ async function statusParts(store: Store, state: StepState, whole: boolean): Prom
 
 async function outputParts(store: Store, output: StoredValue, whole: boolean): Promise<Partial<StepView>> {
   if (output.in === 'blob' && !whole) return { large_output: largeOf(output) };
-  const { outputs, result } = (await readStored(output, (digest) => store.getBlob(digest))) as unknown as StepOutput;
+  const content = output.in === 'row' ? output.value : await store.getBlob(output.digest);
+  const value = output.in === 'row' ? content : content === undefined ? undefined : (JSON.parse(content as string) as JsonValue);
+  // A value that the store lost is shown by what is known of it; plan audit tells the loss.
+  if (value === undefined) return output.in === 'blob' ? { large_output: largeOf(output) } : {};
+  const { outputs, result } = value as unknown as StepOutput;
   return { outputs, result };
 }
 

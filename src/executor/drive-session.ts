@@ -56,6 +56,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
     functions: host.functions,
     clock,
     masker: createMasker(plan.secrets.flatMap((name) => host.secret(name) ?? [])),
+    hostEnv: host.env,
     epoch: lease.epoch,
     hurry: hurry.signal,
     logDir,

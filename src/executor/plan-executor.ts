@@ -1,6 +1,6 @@
 // PlanExecutor: the library's way to run plans. It holds no session itself; every drive is its own.
 import { standardActions } from '../actions/standard-actions.js';
-import type { Action, FunctionTable, PlanFunction } from '../actions/action.js';
+import type { AnyAction, FunctionTable, PlanFunction } from '../actions/action.js';
 import { createRegistry, type ActionRegistry } from '../actions/registry.js';
 import { systemClock, type Clock } from '../core/clock.js';
 import { UsageError } from '../core/error.js';
@@ -28,12 +28,12 @@ export interface PlanExecutorOptions {
   /** Default: the machine's clock. */
   clock?: Clock;
   /** Step kinds beside the standard ones; one of the same kind replaces it. */
-  actions?: ReadonlyArray<Action<never>>;
+  actions?: readonly AnyAction[];
   /** Functions that `call` steps may name. */
   functions?: { readonly [name: string]: PlanFunction };
   /** Where secrets come from. Default: the process's environment variables. */
   secrets?: (name: string) => string | undefined;
-  /** Where `env` takes the host's variables from. Default: the process's environment. */
+  /** Where `env` and the base environment of commands take the host's variables from. Default: the process's environment. */
   hostEnv?: { readonly [name: string]: string | undefined };
   /** A number in [0, 1) for retry jitter. Default: Math.random. */
   random?: () => number;

@@ -19,6 +19,8 @@ export interface SendingSession {
   functions: FunctionTable;
   clock: Clock;
   masker: Masker;
+  /** Where the base environment of commands comes from. */
+  hostEnv: { [name: string]: string | undefined };
   epoch: number;
   /** Aborts when running attempts must end without grace. */
   hurry: AbortSignal;
@@ -104,6 +106,7 @@ function contextOf(
     masker: session.masker,
     signal,
     hurry: session.hurry,
+    host_env: session.hostEnv,
     log_path: session.logDir === undefined ? undefined : join(session.logDir, logFileName(spec.id, state.generation, state.attempt)),
     process_tag: `${session.tagPrefix}${spec.id}/${state.generation}.${state.attempt}`,
     functions: session.functions,
