@@ -19,7 +19,7 @@ const outputs = {
   sha256: createHash('sha256').update(bytes).digest('hex'),
 };
 appendFileSync(process.env.PLAN_OUTPUT, `${JSON.stringify(outputs)}\n`);
-console.log(outputs);
+console.log(`${outputs.rows} rows, ${outputs.duplicate_ids} duplicate ids, ${outputs.missing_amounts} missing and ${outputs.negative_amounts} negative amounts`);
 
 function parse(text) {
   const records = [];

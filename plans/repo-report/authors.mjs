@@ -1,6 +1,7 @@
 // Commits by author, as .mailmap names them.
 import { gitFields } from './git.mjs';
 import { ranked, step } from './step.mjs';
+import { plural } from './text.mjs';
 
 await step(async ({ repo, head, top }) => {
   const byAuthor = new Map();
@@ -12,4 +13,4 @@ await step(async ({ repo, head, top }) => {
     }
   }
   return { commits, count: byAuthor.size, authors: ranked(byAuthor).slice(0, top).map(([name, n]) => ({ name, commits: n })) };
-});
+}, ({ commits, count }) => `${plural(commits, 'commit')} by ${plural(count, 'author')}`);

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gitFields, gitText } from './git.mjs';
 import { step } from './step.mjs';
+import { number, plural } from './text.mjs';
 
 const { CHURN_COMMITS: limit = '20000' } = process.env;
 
@@ -50,7 +51,7 @@ await step(async ({ repo, head, top }) => {
     file.deleted += change.deleted;
     byFile.set(path, file);
   }
-});
+}, ({ commits, added, deleted }) => `${plural(added, 'line')} added and ${number(deleted)} deleted by ${plural(commits, 'commit')}`);
 
 // The commits where a shallow clone was cut; none in a whole repository.
 async function boundaryOf(repo) {

@@ -2,6 +2,7 @@
 import { gitFields } from './git.mjs';
 import { languageOf } from './language-of.mjs';
 import { step } from './step.mjs';
+import { plural } from './text.mjs';
 
 await step(async ({ repo, head }) => {
   const totals = { entries: 0, text_files: 0, empty_or_binary_files: 0, links: 0, submodules: 0, lines: 0 };
@@ -41,4 +42,4 @@ await step(async ({ repo, head }) => {
   }
   const languages = [...byLanguage.values()].sort((a, b) => b.lines - a.lines || (a.language < b.language ? -1 : 1));
   return { ...totals, languages };
-});
+}, ({ lines, languages }) => `${plural(lines, 'line')} in ${plural(languages.length, 'language')}`);

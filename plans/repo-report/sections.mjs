@@ -1,5 +1,5 @@
 // What the report says, without a format: numbers at the top, notes, and tables. Both formats are made of this.
-import { bytes, number, share } from './text.mjs';
+import { bytes, number, plural, share } from './text.mjs';
 
 export function sectionsOf({ repo, authors, weeks, languages, largest, churn, todos }) {
   const cards = [
@@ -30,8 +30,4 @@ export function sectionsOf({ repo, authors, weeks, languages, largest, churn, to
 // `sizes` are the numbers behind the rows, for bars.
 function table(title, total, head, rows, sizes) {
   return { title, head, rows, sizes, more: total === undefined ? 0 : Math.max(0, total - rows.length) };
-}
-
-function plural(count, word) {
-  return `${number(count)} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -42,3 +42,8 @@ export function bytes(value) {
 export function share(part, whole) {
   return whole === 0 ? '0 %' : `${((part / whole) * 100).toFixed(1)} %`;
 }
+
+/** "1 week", "2,000 weeks". */
+export function plural(count, word) {
+  return `${number(count)} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,6 +1,7 @@
 // Marks such as TODO in the committed text files, as whole words in capitals.
 import { gitFields } from './git.mjs';
 import { ranked, step } from './step.mjs';
+import { plural } from './text.mjs';
 
 const { MARKS = 'TODO|FIXME|XXX|HACK' } = process.env;
 
@@ -26,4 +27,4 @@ await step(async ({ repo, head, top }) => {
     marks: [...byMark].map(([mark, count]) => ({ mark, count })),
     files: ranked(byFile).slice(0, top).map(([file, count]) => ({ path: file, count })),
   };
-});
+}, ({ total, marks }) => `${plural(total, 'mark')}: ${marks.map(({ mark, count }) => `${count} ${mark}`).join(', ')}`);

@@ -1,6 +1,7 @@
 // Commits by week: ISO weeks, Monday to Sunday in UTC, by the time the author gave.
 import { gitFields } from './git.mjs';
 import { step } from './step.mjs';
+import { plural } from './text.mjs';
 
 const DAY = 86_400_000;
 const LATEST = Date.UTC(9999, 11, 1);
@@ -22,7 +23,7 @@ await step(async ({ repo, head }) => {
   }
   const weeks = [...byMonday].sort(([a], [b]) => a - b).map(([monday, n]) => ({ week: isoWeek(monday), monday: isoDay(monday), commits: n }));
   return { commits, undated, weeks };
-});
+}, ({ commits, weeks }) => `${plural(commits, 'commit')} in ${plural(weeks.length, 'week')}`);
 
 function mondayOf(time) {
   const days = Math.floor(time / DAY);

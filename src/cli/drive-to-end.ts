@@ -51,10 +51,10 @@ function listenToSignals(context: CliContext, handle: SessionHandle, report: Dri
   const answer = (signal: string) => {
     asked += 1;
     if (asked === 1) {
-      report.notice(`${signal}: nothing more is started; the running steps are ended and saved (once more: at once, without their grace)`);
+      report.notice(`${signal}: ending the running steps, then saving (again: without their grace)`);
       handle.stop();
     } else if (asked === 2) {
-      report.notice(`${signal} again: the running steps are killed`);
+      report.notice(`${signal} again: killing the running steps (again: leave at once)`);
       handle.kill();
     } else {
       report.close();

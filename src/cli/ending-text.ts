@@ -23,7 +23,7 @@ export function endingText(context: CliContext, result: SessionResult, extra: { 
 }
 
 function headline(result: SessionResult, took: string): string {
-  const status = result.interrupted ? 'interrupted' : result.status.replace('_', ' ');
+  const status = result.interrupted ? 'interrupted' : result.status;
   return `session ${result.session_id}: ${status} after ${took}: ${countsText(result.counts)}`;
 }
 

@@ -6,20 +6,23 @@ import type { StepState } from '../core/step-state.js';
 import { oneLine } from './safe-text.js';
 import { clockTime, errorText, plural, skipText, timeAhead } from './words.js';
 
-/** The text of an event; '' when its type says it all. */
-export function eventText(event: PlanEvent): string {
-  return event.step === undefined ? sessionText(event) : stepText(event, event.step);
+/**
+ * The text of an event; '' when its type says it all.
+ * @param since when to count the time of the step from; default: its first attempt, hours of standstill included
+ */
+export function eventText(event: PlanEvent, since?: number): string {
+  return event.step === undefined ? sessionText(event) : stepText(event, event.step, since ?? event.step.started_at);
 }
 
-function stepText(event: PlanEvent, step: StepState): string {
+function stepText(event: PlanEvent, step: StepState, since: number | undefined): string {
   switch (event.type) {
     case 'step_started':
       return step.attempt > 1 ? `started, attempt ${step.attempt}` : 'started';
     case 'step_completed':
-      return `completed${took(step, event.at, ' in ')}`;
+      return `completed${took(since, event.at, ' in ')}`;
     case 'step_failed':
       if (step.status !== 'failed') return 'failed';
-      return `failed${took(step, event.at, ' after ')}${step.tolerated ? ', tolerated' : ''}: ${errorText(step.error)}`;
+      return `failed${took(since, event.at, ' after ')}${step.tolerated ? ', tolerated' : ''}: ${errorText(step.error)}`;
     case 'step_retry_scheduled':
       if (step.status !== 'retry_wait') return 'tries again';
       return `attempt ${step.attempt}${ofMost(event)} failed: ${errorText(step.last_error)}; next try at ${timeAhead(step.next_retry_at, event.at)}`;
@@ -84,8 +87,8 @@ export function eventLine(event: PlanEvent, now: number): string {
   return `${String(event.seq).padStart(5)}  ${clockTime(event.at, now)}  ${event.type.padEnd(20)}  ${event.step_id ?? ''}${event.step_id === undefined || text === '' ? '' : ': '}${text}`.trimEnd();
 }
 
-function took(step: StepState, at: number, before: string): string {
-  return step.started_at === undefined ? '' : before + formatDuration(Math.max(0, at - step.started_at));
+function took(since: number | undefined, at: number, before: string): string {
+  return since === undefined ? '' : before + formatDuration(Math.max(0, at - since));
 }
 
 function ofMost(event: PlanEvent): string {

@@ -22,8 +22,8 @@ const context: CliContext = {
   leave: (code) => process.exit(code),
 };
 
-const code = await main(process.argv.slice(2));
-await context.out.flushed();
+let driving = false;
+const code = await main(process.argv.slice(2)).then(afterFlush);
 await context.err.flushed();
 // Explicitly: what a module of a plan left open must not keep the command from ending.
 process.exit(code);
@@ -40,18 +40,21 @@ async function main(args: string[]): Promise<number> {
     return reportError(context, error, false);
   }
   if (outcome === undefined) return EXIT.usage;
-  const { run, json } = outcome as Outcome;
+  const { run, json, drives } = outcome as Outcome;
+  driving = drives;
   try {
-    return lossCode(await run());
+    return await run();
   } catch (error) {
     return reportError(context, error, json);
   }
 }
 
-// Data that could not be written is a failure of a command that had nothing else to do than to write it.
-function lossCode(code: number): number {
+// Data that could not be written (a full disk) is a failure; not of a session, whose ending the code tells.
+async function afterFlush(code: number): Promise<number> {
+  await context.out.flushed();
+  await new Promise((resolve) => setImmediate(resolve)); // a write that failed is told a turn later
   const { fault } = context.out;
   if (fault === undefined) return code;
   context.err.line(`error: stdout could not be written: ${fault.message}`);
-  return code === EXIT.completed ? EXIT.failed : code;
+  return code === EXIT.completed && !driving ? EXIT.failed : code;
 }

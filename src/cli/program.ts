@@ -7,6 +7,8 @@ import { collect } from './parse-options.js';
 export interface Outcome {
   run: () => Promise<number>;
   json: boolean;
+  /** Whether the exit code tells how a session stands. */
+  drives: boolean;
 }
 
 /**
@@ -30,9 +32,9 @@ export function createProgram(version: string, context: CliContext, called: (out
       getOutHelpWidth: () => Math.min(context.out.columns, 110),
       getErrHelpWidth: () => Math.min(context.err.columns, 110),
     });
-  const call = (options: { json?: boolean }, verb: (context: CliContext) => Promise<number>): void => {
+  const call = (options: { json?: boolean }, verb: (context: CliContext) => Promise<number>, drives = false): void => {
     const { store } = program.opts<{ store?: string }>();
-    called({ json: options.json === true, run: () => verb({ ...context, store }) });
+    called({ json: options.json === true, drives, run: () => verb({ ...context, store }) });
   };
 
   program
@@ -45,7 +47,7 @@ export function createProgram(version: string, context: CliContext, called: (out
     .option('--max-wait <duration>', 'leave (exit 3) rather than wait longer than this for a retry or a timer')
     .option('--json', 'print the events, one JSON object a line, and the result last')
     .option('-q, --quiet', 'do not show what steps write')
-    .action((file: string, options) => call(options, async (c) => (await import('./commands/run.js')).run(c, file, options)));
+    .action((file: string, options) => call(options, async (c) => (await import('./commands/run.js')).run(c, file, options), true));
 
   program
     .command('resume')
@@ -55,7 +57,7 @@ export function createProgram(version: string, context: CliContext, called: (out
     .option('--max-wait <duration>', 'leave (exit 3) rather than wait longer than this for a retry or a timer')
     .option('--json', 'print the events, one JSON object a line, and the result last')
     .option('-q, --quiet', 'do not show what steps write')
-    .action((session: string, options) => call(options, async (c) => (await import('./commands/resume.js')).resume(c, session, options)));
+    .action((session: string, options) => call(options, async (c) => (await import('./commands/resume.js')).resume(c, session, options), true));
 
   program
     .command('retry')
@@ -65,7 +67,7 @@ export function createProgram(version: string, context: CliContext, called: (out
     .option('--max-wait <duration>', 'leave (exit 3) rather than wait longer than this for a retry or a timer')
     .option('--json', 'print the events, one JSON object a line, and the result last')
     .option('-q, --quiet', 'do not show what steps write')
-    .action((session: string, options) => call(options, async (c) => (await import('./commands/retry.js')).retry(c, session, options)));
+    .action((session: string, options) => call(options, async (c) => (await import('./commands/retry.js')).retry(c, session, options), true));
 
   program
     .command('cancel')

@@ -33,7 +33,7 @@ function headLines(view: SessionView, now: number, paint: Paint): string[] {
   if (view.cancel !== undefined) rows.push(['cancel', `asked by ${oneLine(view.cancel.actor)} at ${dateTime(view.cancel.requested_at)}: ${oneLine(view.cancel.reason)}`]);
   if (view.waiting !== undefined) rows.push(['waiting', waitingText(view.waiting, now)]);
   return [
-    paint.bold(`session ${view.session_id}: ${paint.status(status, status.replace('_', ' '))}${status === 'interrupted' ? ` (stored as ${view.status})` : ''}`),
+    paint.bold(`session ${view.session_id}: ${paint.status(status, status)}${status === 'interrupted' ? ` (stored as ${view.status})` : ''}`),
     ...rows.map(([name, text]) => `  ${paint.dim(name.padEnd(10))}  ${text}`),
   ];
 }
@@ -58,7 +58,7 @@ function stepLines(view: SessionView, now: number, paint: Paint): string[] {
   const all = view.steps.length <= MOST_ROWS;
   const telling = all ? view.steps : view.steps.filter((step) => step.status !== 'completed' && step.status !== 'pending');
   const shown = telling.slice(0, MOST_ROWS);
-  const rows = shown.map((step) => [step.id, shownStep(view, step).replace('_', ' '), attemptsText(step), step.duration_ms === undefined ? '-' : formatDuration(step.duration_ms), oneLine(noteOf(step, now), NOTE_LENGTH)]);
+  const rows = shown.map((step) => [step.id, shownStep(view, step), attemptsText(step), step.duration_ms === undefined ? '-' : formatDuration(step.duration_ms), oneLine(noteOf(step, now), NOTE_LENGTH)]);
   const lines = tableLines(['STEP', 'STATUS', 'TRIES', 'TOOK', ''], rows, (text, row, column) => {
     if (row < 0) return paint.dim(text);
     return column === 1 ? paint.status(shownStep(view, shown[row] as StepView), text) : text;
@@ -72,9 +72,12 @@ function shownStep(view: SessionView, step: StepView): StepView['status'] | 'int
   return view.interrupted && step.status === 'running' ? 'interrupted' : step.status;
 }
 
+// An attempt that runs is charged as an interruption until it ends.
 function attemptsText(step: StepView): string {
-  if (step.attempt === 0) return '-';
-  return step.max_attempts > 1 || step.interruptions > 0 ? `${step.failures} failed of ${step.max_attempts}${step.interruptions > 0 ? `, ${step.interruptions} cut short` : ''}` : String(step.attempt);
+  const cut = step.interruptions - (step.status === 'running' ? 1 : 0);
+  const tries = step.attempt - cut;
+  const parts = [...(tries > 0 ? [step.max_attempts > 1 ? `${tries} of ${step.max_attempts}` : String(tries)] : []), ...(cut > 0 ? [`${cut} cut short`] : [])];
+  return parts.length === 0 ? '-' : parts.join(', ');
 }
 
 function noteOf(step: StepView, now: number): string {
@@ -115,7 +118,7 @@ export function stepText(view: SessionView, step: StepView, now: number, paint: 
   if (step.log !== undefined) rows.push(['log', `${step.log.bytes} bytes${step.log.truncated ? `, ${step.log.kept} kept` : ''}${step.log.path === undefined ? '' : `: ${step.log.path}`}`]);
   const note = noteOf({ ...step, outputs: {}, result: null }, now);
   if (note !== '') rows.push(['why', note]);
-  const lines = [paint.bold(`step ${step.id} of session ${view.session_id}: ${paint.status(status, status.replace('_', ' '))}`), ...rows.map(([name, text]) => `  ${paint.dim(name.padEnd(10))}  ${text}`)];
+  const lines = [paint.bold(`step ${step.id} of session ${view.session_id}: ${paint.status(status, status)}`), ...rows.map(([name, text]) => `  ${paint.dim(name.padEnd(10))}  ${text}`)];
   if (step.outputs !== undefined && Object.keys(step.outputs).length > 0) lines.push('', 'outputs:', ...valueLines(step.outputs, 2000));
   if (step.result != null) lines.push('', 'result:', ...(typeof step.result === 'string' ? step.result : JSON.stringify(step.result, null, 2)).split('\n').map((line) => `  ${safeLine(line)}`));
   const tail = step.error === undefined ? [] : errorTail(step.error);

@@ -66,15 +66,15 @@ export interface SessionView extends SessionHead {
 export async function viewSession(store: Store, stored: StoredSession, now: number, options: { storeOption: string; whole?: readonly string[] }): Promise<SessionView> {
   // Read as data only: it runs nothing, so it need not be checked again.
   const plan = JSON.parse(stored.plan_json) as Plan;
+  const head = headOf(stored, now);
   const states = await store.loadSteps(stored.start.session_id);
   const steps: StepView[] = [];
   for (const spec of plan.steps) {
     const state = states.get(spec.id)?.state ?? PENDING;
-    steps.push(await viewStep(store, stored.start.session_id, spec, state, now, options.whole?.includes(spec.id) === true));
+    steps.push(await viewStep(store, stored.start.session_id, spec, state, head.interrupted ? undefined : now, options.whole?.includes(spec.id) === true));
   }
   const counts = Object.fromEntries(STEP_STATUSES.map((status) => [status, 0])) as SessionView['counts'];
   for (const step of steps) counts[step.status] += 1;
-  const head = headOf(stored, now);
   const { outputs } = stored.state;
   const waiting = waitingOf(stored, steps);
   return {
@@ -90,7 +90,8 @@ export async function viewSession(store: Store, stored: StoredSession, now: numb
   };
 }
 
-async function viewStep(store: Store, sessionId: string, spec: StepSpec, state: StepState, now: number, whole: boolean): Promise<StepView> {
+/** @param now undefined when nobody drives the session, so that no time passes for what is open */
+async function viewStep(store: Store, sessionId: string, spec: StepSpec, state: StepState, now: number | undefined, whole: boolean): Promise<StepView> {
   const end = isTerminal(state) ? state.ended_at : state.status === 'pending' ? undefined : now;
   return {
     id: spec.id,

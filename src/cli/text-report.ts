@@ -66,6 +66,7 @@ export class TextReport implements DriveReport {
       this.#running.set(id, { step_id: id, since: event.at, announced: false });
       return;
     }
+    const since = this.#since(id, step);
     this.#running.delete(id);
     if (isTerminal(step)) this.#ended += 1;
     if (step.status === 'failed') this.#failed.set(id, step);
@@ -74,7 +75,7 @@ export class TextReport implements DriveReport {
       this.#skips += 1;
       if (this.#skips > SKIPS_SHOWN) return;
     }
-    this.#line(`${id}: ${this.#paint.status(step.status, eventText(event))}`);
+    this.#line(`${id}: ${this.#paint.status(step.status, eventText(event, since))}`);
   }
 
   output({ step_id: id, line }: OutputLine): void {
@@ -120,6 +121,12 @@ export class TextReport implements DriveReport {
       default:
         return;
     }
+  }
+
+  // Of a step that an earlier drive began, the time of this drive's attempt is told.
+  #since(id: string, step: StepState): number | undefined {
+    const { started_at: first } = step;
+    return first !== undefined && first >= this.#began ? first : (this.#running.get(id)?.since ?? first);
   }
 
   // On a terminal the status line says what runs.

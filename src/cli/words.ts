@@ -59,7 +59,7 @@ export function errorTail(error: ErrorRecord): string[] {
 /** `3 completed, 1 failed`; statuses without a step are left out. */
 export function countsText(counts: { readonly [status in StepStatus]: number }): string {
   const named = Object.entries(counts).filter(([, count]) => count > 0);
-  return named.length === 0 ? 'no steps' : named.map(([status, count]) => `${count} ${status.replace('_', ' ')}`).join(', ');
+  return named.length === 0 ? 'no steps' : named.map(([status, count]) => `${count} ${status}`).join(', ');
 }
 
 /** `1 step`, `2 steps` */

@@ -2,16 +2,17 @@
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { EventType } from '../core/event.js';
 import { formatDuration } from '../core/duration.js';
-import type { JsonObject } from '../core/json.js';
+import type { JsonObject, JsonValue } from '../core/json.js';
 import type { SessionStatus, TerminalSessionStatus } from '../core/session-state.js';
 import type { StoredValue } from '../core/step-state.js';
 import { referencesOfValue } from '../expression/references.js';
 import { evaluateValue } from '../expression/template.js';
 import type { Plan } from '../plan/plan.js';
 import { rootCause } from './ending.js';
+import type { Masker } from '../process/masker.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionResult } from './session-handle.js';
-import { expressionFailure, hostEnvOf, readSteps, resolveEnv, scopeOf, type InputSource } from './step-inputs.js';
+import { expressionFailure, readSteps, stepScope, type InputSource } from './step-inputs.js';
 
 const ENDING_EVENT: { [status in TerminalSessionStatus]: EventType } = {
   completed: 'session_completed',
@@ -22,7 +23,7 @@ const ENDING_EVENT: { [status in TerminalSessionStatus]: EventType } = {
 };
 
 /** Every step has ended: decides how the session ended, resolves its outputs, and saves it with a checkpoint. */
-export async function endSession(plan: Plan, record: SessionRecord, source: InputSource, now: number): Promise<SessionResult> {
+export async function endSession(plan: Plan, record: SessionRecord, source: InputSource, masker: Masker, now: number): Promise<SessionResult> {
   const stateOf = (id: string) => record.state(id);
   const mainCause = rootCause(plan.steps, stateOf, 'main');
   const finallyCause = rootCause(plan.steps, stateOf, 'finally');
@@ -32,11 +33,11 @@ export async function endSession(plan: Plan, record: SessionRecord, source: Inpu
   if (ending === 'completed' && finallyCause !== undefined) [ending, error] = ['failed', finallyCause];
   if (ending === 'completed' && Object.keys(plan.outputs).length > 0) {
     try {
-      const value = await planOutputs(plan, source);
+      const value = masker.value(await planOutputs(plan, source)) as JsonObject;
       outputs = { value, stored: record.keep(value) };
     } catch (thrown) {
       if (!(thrown instanceof ActionError)) throw thrown;
-      [ending, error] = ['failed', thrown.record];
+      [ending, error] = ['failed', masker.value(thrown.record as unknown as JsonValue) as unknown as ErrorRecord];
     }
   }
   await record.flush('session_end');
@@ -79,12 +80,10 @@ function endingError(ending: TerminalSessionStatus, record: SessionRecord, plan:
 async function planOutputs(plan: Plan, source: InputSource): Promise<JsonObject> {
   const names = referencesOfValue(plan.outputs).flatMap((r) => (r.root === 'steps' && r.name !== undefined ? [r.name] : []));
   const readings = await readSteps(source, [...new Set(names)]);
-  const hostEnv = hostEnvOf(source.start);
   const outputs: JsonObject = {};
   for (const [name, template] of Object.entries(plan.outputs)) {
     try {
-      const planEnv = resolveEnv(plan.env, source.start, scopeOf(source, readings, hostEnv, []));
-      outputs[name] = evaluateValue(template, scopeOf(source, readings, { ...hostEnv, ...planEnv }, []));
+      outputs[name] = evaluateValue(template, stepScope(source, readings).scope);
     } catch (error) {
       throw error instanceof ActionError ? error : expressionFailure(`outputs.${name}`, error);
     }

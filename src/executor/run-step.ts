@@ -75,7 +75,7 @@ function decideIf(context: StepRunContext, spec: StepSpec, readings: ReadonlyMap
   const { verdict } = context.record.state(spec.id);
   if (verdict !== undefined) return verdict;
   try {
-    return evaluateCondition(spec.if, stepScope(context.sending.source, spec, readings).scope);
+    return evaluateCondition(spec.if, stepScope(context.sending.source, readings, spec).scope);
   } catch (error) {
     return error instanceof ActionError ? error : expressionFailure(`steps.${spec.id}.if`, error);
   }

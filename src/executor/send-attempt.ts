@@ -92,7 +92,7 @@ function contextOf(
   signal: AbortSignal,
 ): AttemptContext {
   const { source, onOutput } = session;
-  const { scope, planEnv } = stepScope(source, spec, readings);
+  const { scope, planEnv } = stepScope(source, readings, spec);
   return {
     session_id: source.start.session_id,
     step: spec,

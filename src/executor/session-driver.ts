@@ -130,7 +130,8 @@ export class SessionDriver {
     if (this.#frontier.phase === 'ended') {
       await this.#endProcesses();
       if (this.#failure !== undefined) return undefined;
-      return endSession(this.#o.plan, this.#record, this.#o.run.sending.source, this.#now());
+      const { source, masker } = this.#o.run.sending;
+      return endSession(this.#o.plan, this.#record, source, masker, this.#now());
     }
     if (this.#budgetSpent) return leaveSession(this.#record, this.#createdAt, 'budget');
     return this.#wait();

@@ -81,7 +81,7 @@ export async function readSteps(source: InputSource, ids: readonly string[]): Pr
 }
 
 /** The scope of one evaluation; `secretNames` are those that the evaluated fields use, looked up now and kept nowhere. */
-export function scopeOf(
+function scopeOf(
   source: InputSource,
   readings: ReadonlyMap<string, StepReading>,
   env: { [name: string]: string },
@@ -111,19 +111,35 @@ export function planEnvSecrets(plan: Plan): string[] {
   return [...new Set(referencesOfValue(plan.env as JsonValue).flatMap((r) => (r.root === 'secrets' && r.name !== undefined ? [r.name] : [])))];
 }
 
-/** Environment variables of the host that the plan reads, as taken at the start of the session. */
-export function hostEnvOf(start: SessionStart): { [name: string]: string } {
-  const env: { [name: string]: string } = Object.create(null) as { [name: string]: string };
-  for (const [name, value] of Object.entries(start.host_env)) if (value !== null) env[name] = value;
-  return env;
+interface PlanEnv {
+  /** What the plan's `env` gives to every step. */
+  plan: { [name: string]: string };
+  /** What `env.X` reads: the plan's, else the host's as taken at the start of the session. */
+  visible: { [name: string]: string };
 }
 
-/** The scope of a step's own fields, and the plan's environment as resolved for it. */
-export function stepScope(source: InputSource, spec: StepSpec, readings: ReadonlyMap<string, StepReading>): { scope: EvaluationScope; planEnv: { [name: string]: string } } {
-  const hostEnv = hostEnvOf(source.start);
-  const secretNames = [...new Set([...planEnvSecrets(source.plan), ...spec.secrets])];
-  const planEnv = resolveEnv(source.plan.env, source.start, scopeOf(source, readings, hostEnv, secretNames));
-  return { scope: scopeOf(source, readings, { ...hostEnv, ...planEnv }, secretNames), planEnv };
+// The plan's environment refers to no step, so it is resolved once a drive.
+const planEnvs = new WeakMap<InputSource, PlanEnv>();
+
+function planEnvOf(source: InputSource): PlanEnv {
+  let found = planEnvs.get(source);
+  if (found === undefined) {
+    const host: { [name: string]: string } = Object.create(null) as { [name: string]: string };
+    for (const [name, value] of Object.entries(source.start.host_env)) if (value !== null) host[name] = value;
+    const plan = resolveEnv(source.plan.env, source.start, scopeOf(source, new Map(), host, planEnvSecrets(source.plan)));
+    planEnvs.set(source, (found = { plan, visible: { ...host, ...plan } }));
+  }
+  return found;
+}
+
+/** The scope of a step's own fields (of the plan's outputs without `spec`), and the environment that the plan gives it. */
+export function stepScope(
+  source: InputSource,
+  readings: ReadonlyMap<string, StepReading>,
+  spec?: StepSpec,
+): { scope: EvaluationScope; planEnv: { [name: string]: string } } {
+  const { plan, visible } = planEnvOf(source);
+  return { scope: scopeOf(source, readings, visible, spec?.secrets ?? []), planEnv: plan };
 }
 
 /** Resolves an `env` map; a null value passes the host's variable through, and is left out when that is not set. */

@@ -5,6 +5,7 @@ import type { ParamSpec } from './plan.js';
 import type { PlanContext } from './plan-context.js';
 import type { PlanPath } from './problem-list.js';
 import { quote } from './suggest.js';
+import type { ProblemCode } from './problem-code.js';
 
 export function checkParams(context: PlanContext): void {
   for (const [name, param] of Object.entries(context.plan.params ?? {})) {
@@ -16,7 +17,7 @@ export function checkParams(context: PlanContext): void {
 function checkParam(context: PlanContext, path: PlanPath, param: ParamSpec): void {
   const { type } = param;
   let sound = true;
-  const fault = (key: string, code: string, message: string, hint?: string) => {
+  const fault = (key: string, code: ProblemCode, message: string, hint?: string) => {
     sound = false;
     context.fault([...path, key], 'value', code, message, hint);
   };

@@ -12,7 +12,7 @@ import { checkTypes } from './check-types.js';
 import { normalizePlan } from './normalize.js';
 import type { Plan } from './plan.js';
 import { PlanContext } from './plan-context.js';
-import type { ProblemList } from './problem-list.js';
+import type { Finding, ProblemList } from './problem-list.js';
 import { rangeOf, TreeReader } from './read-tree.js';
 import { planShape } from './schema-shape.js';
 import { SourceMap } from './source-map.js';
@@ -26,7 +26,7 @@ export async function checkPlan(tree: YamlTree, source: SourceText, problems: Pr
   const reader = new TreeReader(tree, source, problems);
   const root = reader.read(planShape());
   if (root === null || root === undefined || typeof root !== 'object' || Array.isArray(root)) {
-    if (!problems.hasErrors) problems.add({ ...notAMapping(root, source), path: [], ...rangeOf(tree.root) });
+    if (!problems.hasErrors) problems.add(notAMapping(root, source, tree));
     return undefined;
   }
   return checkRoot(root, new SourceMap(tree, reader.renames, source), source, problems, baseDir);
@@ -56,8 +56,10 @@ async function checkMeaning(context: PlanContext): Promise<Set<string>> {
   return hostEnv;
 }
 
-function notAMapping(root: unknown, source: SourceText): { code: string; message: string; hint: string } {
+function notAMapping(root: unknown, source: SourceText, tree: YamlTree): Finding {
   const hint = 'a plan begins with "plan: 1", "name: …" and "steps:"';
-  if (root === null && source.text.replace(/#.*|^---$|^\.\.\.$/gm, '').trim() === '') return { code: 'empty_file', message: 'expected a plan, found an empty file', hint };
-  return { code: 'wrong_type', message: `expected a mapping, found ${describe(root)}`, hint };
+  const empty = root === null && source.text.split('\n').every((line) => /^\s*(?:#.*|---|\.\.\.)?\s*$/.test(line));
+  return empty
+    ? { code: 'empty_file', message: 'expected a plan, found an empty file', hint, path: [], start: 0, end: 1 }
+    : { code: 'wrong_type', message: `expected a mapping, found ${describe(root)}`, hint, path: [], ...rangeOf(tree.root) };
 }

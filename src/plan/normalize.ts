@@ -1,13 +1,15 @@
 // The authored form to the canonical one: defaults applied, durations in ms, hashes made. Everything was checked before.
 import { basename } from 'node:path';
 import { parseDuration } from '../core/duration.js';
-import { canonicalJson, sha256, type JsonObject, type JsonValue } from '../core/json.js';
+import { canonicalJson, sha256, type JsonValue } from '../core/json.js';
 import type { AuthoredLimits, AuthoredParam, AuthoredPlan, AuthoredRetry, AuthoredStep } from './authored.js';
 import { bareExpression } from './bare-expression.js';
 import type { OutputSpec, ParamSpec, Plan, RetryPolicy, StepAction, StepSpec } from './plan.js';
 import type { StepDraft } from './step-draft.js';
 
 const DEFAULT_KILL_GRACE = 10_000;
+// One for all: a plan of 50,000 steps has many empty mappings.
+const EMPTY = Object.freeze(Object.create(null)) as Record<string, never>;
 
 /** The frozen plan. */
 export function normalizePlan(authored: AuthoredPlan, drafts: Iterable<StepDraft>, hostEnv: readonly string[]): Plan {
@@ -22,15 +24,15 @@ export function normalizePlan(authored: AuthoredPlan, drafts: Iterable<StepDraft
     plan: 1,
     name: authored.name as string,
     ...optional('description', authored.description),
-    params: mapValues(authored.params ?? {}, paramSpec),
-    env: copy(authored.env ?? {}),
+    params: mapValues(authored.params ?? EMPTY, paramSpec),
+    env: authored.env ?? EMPTY,
     secrets: [...new Set(authored.secrets ?? [])],
     checkpoint_interval: authored.checkpoint_interval ?? 'per_step',
     scheduling: authored.scheduling ?? 'layered',
     on_failure: authored.on_failure ?? 'stop',
     concurrency: authored.concurrency ?? 8,
     budget: { ...optional('attempts', authored.budget?.attempts) },
-    outputs: copy(authored.outputs ?? {}) as JsonObject,
+    outputs: authored.outputs ?? EMPTY,
     host_env: [...hostEnv].sort(),
   };
   const timeout = ms(authored.timeout);
@@ -56,7 +58,7 @@ function stepSpec(draft: StepDraft, defaults: AuthoredLimits): { step: StepSpec;
     ...optional('attempt_timeout', ms(authored.attempt_timeout ?? defaults.attempt_timeout)),
     continue_on_error: authored.continue_on_error ?? false,
     ...optional('cwd', cwd),
-    env: copy(authored.env ?? {}),
+    env: authored.env ?? EMPTY,
     finally: draft.finally,
     id: draft.id,
     ...optional('if', authored.if === undefined ? undefined : bareExpression(authored.if)),
@@ -77,6 +79,7 @@ function stepSpec(draft: StepDraft, defaults: AuthoredLimits): { step: StepSpec;
 }
 
 function outputSpecs(draft: StepDraft): { [name: string]: OutputSpec } {
+  if (draft.outputs.size === 0) return EMPTY;
   const specs = nullPrototype<OutputSpec>();
   for (const [name, { type, optional: mayMiss }] of draft.outputs) if (type !== undefined) specs[name] = { type, optional: mayMiss };
   return specs;
@@ -90,16 +93,16 @@ function actionOf(step: AuthoredStep): StepAction {
       kind: 'http',
       method: (http.method ?? 'GET').toUpperCase(),
       url: http.url as string,
-      headers: copy(http.headers ?? {}),
-      query: copy(http.query ?? {}),
+      headers: http.headers ?? EMPTY,
+      query: http.query ?? EMPTY,
       ...optional('json', http.json),
       ...optional('body', http.body),
       expect_status: http.expect_status ?? ['2xx'],
       follow_redirects: http.follow_redirects ?? true,
     };
   }
-  if (step.call !== undefined) return { kind: 'call', function: step.call.function as string, args: step.call.args ?? {} };
-  if (step.set !== undefined) return { kind: 'set', values: copy(step.set) };
+  if (step.call !== undefined) return { kind: 'call', function: step.call.function as string, args: step.call.args ?? EMPTY };
+  if (step.set !== undefined) return { kind: 'set', values: step.set };
   if (step.wait !== undefined) return { kind: 'wait', ...optional('for', step.wait.for), ...optional('until', step.wait.until) };
   const check = typeof step.check === 'object' ? step.check : { that: step.check as string | boolean };
   return { kind: 'check', that: bareExpression(check.that as string | boolean), ...optional('message', check.message) };
@@ -142,10 +145,6 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [key in 
 
 function nullPrototype<V>(): { [name: string]: V } {
   return Object.create(null) as { [name: string]: V };
-}
-
-function copy<V>(map: { [name: string]: V }): { [name: string]: V } {
-  return mapValues(map, (value) => value);
 }
 
 function mapValues<V, W>(map: { [name: string]: V }, change: (value: V) => W): { [name: string]: W } {

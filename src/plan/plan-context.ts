@@ -4,6 +4,7 @@ import type { PlanPath, ProblemList } from './problem-list.js';
 import type { SourceMap } from './source-map.js';
 import type { SourceText } from './source-text.js';
 import type { StepDraft } from './step-draft.js';
+import type { ProblemCode } from './problem-code.js';
 
 export class PlanContext {
   readonly plan: AuthoredPlan;
@@ -24,17 +25,17 @@ export class PlanContext {
   }
 
   /** Tells an error at a key or a value of the plan. */
-  fault(path: PlanPath, at: 'key' | 'value', code: string, message: string, hint?: string): void {
+  fault(path: PlanPath, at: 'key' | 'value', code: ProblemCode, message: string, hint?: string): void {
     this.problems.add({ code, message, hint, path, ...this.#range(path, at) });
   }
 
   /** Tells something that works but is hardly meant. */
-  warn(path: PlanPath, at: 'key' | 'value', code: string, message: string, hint?: string): void {
+  warn(path: PlanPath, at: 'key' | 'value', code: ProblemCode, message: string, hint?: string): void {
     this.problems.add({ severity: 'warning', code, message, hint, path, ...this.#range(path, at) });
   }
 
   /** Tells an error in a part of a text. */
-  faultIn(site: { path: PlanPath; text: string }, offset: number, length: number, code: string, message: string, hint?: string, severity: 'error' | 'warning' = 'error'): void {
+  faultIn(site: { path: PlanPath; text: string }, offset: number, length: number, code: ProblemCode, message: string, hint?: string, severity: 'error' | 'warning' = 'error'): void {
     this.problems.add({ severity, code, message, hint, path: site.path, ...this.#map.partRange(site.path, site.text, offset, length) });
   }
 

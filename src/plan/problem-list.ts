@@ -1,12 +1,13 @@
 // Collects the problems of one file and puts them in file order.
 import type { Problem } from './problem.js';
 import { SourceText } from './source-text.js';
+import type { ProblemCode } from './problem-code.js';
 
 export type PlanPath = readonly (string | number)[];
 
 export interface Finding {
   severity?: 'error' | 'warning';
-  code: string;
+  code: ProblemCode;
   message: string;
   hint?: string | undefined;
   path: PlanPath;
@@ -16,7 +17,7 @@ export interface Finding {
 }
 
 /** What is wrong with a reference; `told`: nothing can be said, since the definition itself is wrong. */
-export type ReferenceFault = { code: string; message: string; hint?: string | undefined } | 'told' | undefined;
+export type ReferenceFault = { code: ProblemCode; message: string; hint?: string | undefined } | 'told' | undefined;
 
 export class ProblemList {
   readonly #findings: Finding[] = [];
@@ -57,7 +58,7 @@ export class ProblemList {
   }
 
   /** Keeps only the findings with this code, if there are any; says whether there are. */
-  narrowTo(code: string): boolean {
+  narrowTo(code: ProblemCode): boolean {
     const kept = this.#findings.filter((finding) => finding.code === code);
     if (kept.length > 0) this.#findings.splice(0, this.#findings.length, ...kept);
     return kept.length > 0;

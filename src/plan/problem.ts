@@ -1,9 +1,10 @@
 // A problem of a plan file: returned, never thrown. All problems of a file are reported at once.
+import type { ProblemCode } from './problem-code.js';
 
 export interface Problem {
   severity: 'error' | 'warning';
-  /** Stable word for programs, snake_case: `unknown_key`, `cycle`, `unknown_step`, `type_mismatch`, … */
-  code: string;
+  /** Stable word for programs: `unknown_key`, `cycle`, `unknown_step`, … */
+  code: ProblemCode;
   /** What was expected and what was found, one line. */
   message: string;
   /** What to do about it, one line. */

@@ -2,6 +2,7 @@
 import type { Scalar } from 'yaml';
 import type { JsonValue } from '../core/json.js';
 import { quote } from './suggest.js';
+import type { ProblemCode } from './problem-code.js';
 
 export interface ScalarRule {
   /** Text keeps the spelling of the source. */
@@ -11,7 +12,7 @@ export interface ScalarRule {
   nullable: boolean;
 }
 
-export type ScalarRead = { value: JsonValue } | { fault: { code: string; message: string; hint?: string } };
+export type ScalarRead = { value: JsonValue } | { fault: { code: ProblemCode; message: string; hint?: string } };
 
 export function readScalar(scalar: Scalar, rule: ScalarRule): ScalarRead {
   const { value } = scalar;

@@ -1,11 +1,12 @@
 // Reads a plan file: text in UTF-8, of a size that can be handled.
 import { Buffer } from 'node:buffer';
 import { open } from 'node:fs/promises';
+import type { ProblemCode } from './problem-code.js';
 
 export const MAX_BYTES = 32 * 1024 * 1024;
 
 export interface SourceFault {
-  code: string;
+  code: ProblemCode;
   message: string;
   hint?: string;
 }

@@ -14,6 +14,7 @@ import { nearest, quote } from './suggest.js';
 import { synonymOf } from './synonym.js';
 import { entriesOf, resolve, textOf, type Entry } from './yaml-entries.js';
 import { MAX_DEPTH, type YamlTree } from './yaml-document.js';
+import type { ProblemCode } from './problem-code.js';
 
 /** Nodes that aliases may add to a file. */
 const MAX_EXPANSION = 2_000_000;
@@ -162,7 +163,7 @@ export class TreeReader {
     return undefined;
   }
 
-  #keyFault(entry: Entry, code: string, message: string, hint?: string): void {
+  #keyFault(entry: Entry, code: ProblemCode, message: string, hint?: string): void {
     const path = [...this.#path, entry.key];
     this.#problems.add({ code, message, hint, path, ...rangeOf(entry.keyNode) });
     this.#problems.damage(path);
@@ -177,14 +178,16 @@ export class TreeReader {
 
   #badTag(node: Node, tag: string): typeof ABSENT {
     const { start } = rangeOf(node);
-    const at = this.#source.text.lastIndexOf(tag, start);
-    const hint = tag.startsWith('!') ? 'put quotes around a text that begins with "!", or ${{ }} around an expression' : 'remove the tag';
-    this.#problems.add({ code: 'unknown_tag', message: `expected no YAML tag, found ${quote(tag)}`, hint, path: [...this.#path], start: at >= 0 ? at : start, end: at >= 0 ? at + tag.length : start + 1 });
+    const written = /![^\s,[\]{}]*(?=\s*(?:&\S+\s*)?$)/.exec(this.#source.text.slice(Math.max(0, start - 200), start));
+    const at = written === null ? start : Math.max(0, start - 200) + written.index;
+    const name = written?.[0] ?? tag;
+    const hint = /^![^!]/.test(name) ? 'put quotes around a text that begins with "!", or ${{ }} around an expression' : 'remove the tag';
+    this.#problems.add({ code: 'unknown_tag', message: `expected no YAML tag, found ${quote(name)}`, hint, path: [...this.#path], start: at, end: at + name.length });
     this.#problems.damage(this.#path);
     return ABSENT;
   }
 
-  #fault(node: Node | null, code: string, message: string, hint?: string): typeof ABSENT {
+  #fault(node: Node | null, code: ProblemCode, message: string, hint?: string): typeof ABSENT {
     this.#problems.add({ code, message, hint, path: [...this.#path], ...rangeOf(node) });
     this.#problems.damage(this.#path);
     return ABSENT;

@@ -6,6 +6,7 @@ import type { PlanPath, ProblemList } from './problem-list.js';
 import { ANNOTATIONS, planSchema, type SchemaNode } from './schema-shape.js';
 import type { SourceMap } from './source-map.js';
 import { listOf, nearest, quote } from './suggest.js';
+import type { ProblemCode } from './problem-code.js';
 
 let cached: ValidateFunction | undefined;
 
@@ -32,7 +33,7 @@ export function validateSchema(tree: JsonObject, problems: ProblemList, map: Sou
 }
 
 interface Told {
-  finding: { code: string; message: string; hint?: string; path: PlanPath };
+  finding: { code: ProblemCode; message: string; hint?: string; path: PlanPath };
   at: 'key' | 'value';
   /** What does not fit, when that is not the place itself. */
   damaged?: PlanPath;
@@ -45,7 +46,7 @@ function translate(error: ErrorObject, tree: JsonObject, problems: ProblemList):
   const path = pathOf(error.instancePath, tree);
   const schema = error.parentSchema as SchemaNode;
   const params = error.params as { [name: string]: unknown };
-  const value = (code: string, message: string, hint?: string): Told => ({ finding: { code: schema['x-code'] ?? code, message, ...(hint === undefined ? {} : { hint }), path }, at: 'value' });
+  const value = (code: ProblemCode, message: string, hint?: string): Told => ({ finding: { code: (schema['x-code'] as ProblemCode | undefined) ?? code, message, ...(hint === undefined ? {} : { hint }), path }, at: 'value' });
   const expected = schema['x-expected'];
   switch (error.keyword) {
     case 'type':
@@ -81,7 +82,7 @@ function translate(error: ErrorObject, tree: JsonObject, problems: ProblemList):
     case 'propertyNames': {
       const names = schema.propertyNames as SchemaNode;
       const name = String(params['propertyName']);
-      return { finding: { code: names['x-code'] ?? 'bad_name', message: `expected ${names['x-expected'] ?? 'another name'}, found ${quote(name)}`, path: [...path, name] }, at: 'key', damaged: [] };
+      return { finding: { code: (names['x-code'] as ProblemCode | undefined) ?? 'bad_name', message: `expected ${names['x-expected'] ?? 'another name'}, found ${quote(name)}`, path: [...path, name] }, at: 'key', damaged: [] };
     }
     default:
       return value('bad_value', `${error.message ?? error.keyword}, found ${describe(error.data)}`);

@@ -1,9 +1,10 @@
 // YAML text to a tree of nodes: one document, YAML 1.2 core. What the `yaml` package reports becomes at most one
 // fault: after the first syntax error the rest is guesswork.
-import { isAlias, isCollection, isScalar, parseDocument, visit, type Alias, type Document, type Node } from 'yaml';
+import { Composer, isAlias, isCollection, isScalar, Lexer, Parser, visit, type Alias, type CST, type Document, type Node } from 'yaml';
+import type { ProblemCode } from './problem-code.js';
 
 export interface SyntaxFault {
-  code: string;
+  code: ProblemCode;
   message: string;
   hint?: string;
   start: number;
@@ -18,16 +19,51 @@ export interface YamlTree {
 
 export const MAX_DEPTH = 64;
 
+// Collections that may be open at once while parsing. The reader has the exact limit; this one keeps the recursive
+// parts of the `yaml` package away from the end of the stack, where a regular expression ends the whole process.
+const MAX_OPEN = 2 * MAX_DEPTH + 8;
+
 /** Parses one YAML document. The nodes carry offsets into `text` (their `range`). */
 export function parseYaml(text: string): { tree: YamlTree } | { fault: SyntaxFault } {
-  let document: Document.Parsed;
   try {
-    // Repeated keys are found by the reader: here every key would be compared with every other.
-    document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, prettyErrors: false, merge: false });
+    return treeOf(text);
   } catch (error) {
-    if (error instanceof RangeError) return { fault: tooDeep(text) };
+    if (error instanceof TooDeep) {
+      return { fault: { code: 'too_deep', message: `expected at most ${MAX_DEPTH} levels of nesting, found more`, start: error.offset, end: error.offset + 1 } };
+    }
     throw error;
   }
+}
+
+class TooDeep extends Error {
+  readonly offset: number;
+  constructor(offset: number) {
+    super('too deep');
+    this.offset = offset;
+  }
+}
+
+function* boundedTokens(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > MAX_OPEN) throw new TooDeep(Math.min(parser.offset, text.length) - 1);
+  }
+  yield* parser.end();
+}
+
+function treeOf(text: string): { tree: YamlTree } | { fault: SyntaxFault } {
+  // Repeated keys are found by the reader: here every key would be compared with every other.
+  const composer = new Composer({ version: '1.2', schema: 'core', uniqueKeys: false, merge: false });
+  let document: Document.Parsed | undefined;
+  for (const next of composer.compose(boundedTokens(text), true, text.length)) {
+    if (document === undefined) document = next as Document.Parsed;
+    else {
+      const start = next.range[0];
+      return { fault: { code: 'second_document', message: 'expected one YAML document, found a second one', hint: 'put each plan in its own file', start, end: start + 3 } };
+    }
+  }
+  if (document === undefined) return { tree: { root: null, target: () => undefined } };
   if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
     const start = Math.max(0, text.indexOf('%YAML'));
     return { fault: { code: 'yaml_version', message: `expected YAML 1.2, found the directive %YAML ${document.directives.yaml.version}`, hint: 'remove the directive', start, end: start + 5 } };
@@ -37,10 +73,7 @@ export function parseYaml(text: string): { tree: YamlTree } | { fault: SyntaxFau
   return { tree: { root: document.contents, target: aliasTargets(document) } };
 }
 
-function syntaxFault(code: string, message: string, [start, end]: [number, number]): SyntaxFault {
-  if (code === 'MULTIPLE_DOCS') {
-    return { code: 'second_document', message: 'expected one YAML document, found a second one', hint: 'put each plan in its own file', start, end };
-  }
+function syntaxFault(code: ProblemCode, message: string, [start, end]: [number, number]): SyntaxFault {
   const hint = code === 'TAB_AS_INDENT' || /\btabs?\b/i.test(message) ? 'indent with spaces' : code === 'BAD_ALIAS' ? undefined : hintFor(code);
   return { code: 'yaml_syntax', message: `not YAML: ${firstLine(message)}`, ...(hint === undefined ? {} : { hint }), start, end: Math.max(end, start + 1) };
 }
@@ -60,19 +93,6 @@ function hintFor(code: string): string | undefined {
 }
 
 const firstLine = (message: string) => (message.split('\n')[0] as string).replace(/:$/, '');
-
-// The place where the nesting passes the limit, found without recursion; only asked when the parser gave up.
-function tooDeep(text: string): SyntaxFault {
-  let depth = 0;
-  let at = 0;
-  for (; at < text.length && depth <= MAX_DEPTH; at += 1) {
-    const char = text[at];
-    if (char === '[' || char === '{') depth += 1;
-    else if (char === ']' || char === '}') depth -= 1;
-  }
-  const start = depth > MAX_DEPTH ? at - 1 : 0;
-  return { code: 'too_deep', message: `expected at most ${MAX_DEPTH} levels of nesting, found more`, start, end: start + 1 };
-}
 
 // An anchor may be set again further down: an alias means the last one before it.
 function aliasTargets(document: Document.Parsed): (alias: Alias) => Node | undefined {

@@ -38,15 +38,17 @@ export function entriesOf(map: YAMLMap, tree: YamlTree, faults: EntryFaults = SI
     if (first !== undefined) faults.duplicate(key, place, first.keyNode);
     else entries.set(key, { key, keyNode: isScalar(place) ? place : keyNode, valueNode });
   }
-  for (const merge of merges) addMerged(merge, tree, faults, entries, 0);
+  const seen = new Set<Node>();
+  for (const merge of merges) addMerged(merge, tree, faults, entries, seen, true);
   return [...entries.values()];
 }
 
-function addMerged(node: Node | null, tree: YamlTree, faults: EntryFaults, into: Map<string, Entry>, depth: number): void {
+// `seen`: a mapping that was merged already has nothing to add, and one that contains itself ends there.
+function addMerged(node: Node | null, tree: YamlTree, faults: EntryFaults, into: Map<string, Entry>, seen: Set<Node>, listAllowed: boolean): void {
   const source = resolve(node, tree);
-  // A merge may bring in a mapping that merges in turn; one that contains itself ends here.
-  if (depth > 20) return faults.badMerge(node);
   if (isMap(source)) {
+    if (seen.has(source)) return;
+    seen.add(source);
     const nested: Array<Node | null> = [];
     for (const pair of source.items) {
       const keyNode = resolve(pair.key as Node | null, tree);
@@ -55,9 +57,9 @@ function addMerged(node: Node | null, tree: YamlTree, faults: EntryFaults, into:
       if (key === '<<' && keyNode.type === 'PLAIN') nested.push(pair.value as Node | null);
       else if (!into.has(key)) into.set(key, { key, keyNode, valueNode: pair.value as Node | null });
     }
-    for (const merge of nested) addMerged(merge, tree, faults, into, depth + 1);
-  } else if (isSeq(source) && depth === 0) {
-    for (const item of source.items) addMerged(item as Node, tree, faults, into, 1);
+    for (const merge of nested) addMerged(merge, tree, faults, into, seen, true);
+  } else if (isSeq(source) && listAllowed) {
+    for (const item of source.items) addMerged(item as Node, tree, faults, into, seen, false);
   } else faults.badMerge(node);
 }
 

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { PlanEvent } from '../../src/index.js';
+import { auditSession, type PlanEvent } from '../../src/index.js';
+import { openSqliteStore } from '../../src/store/sqlite/index.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BIN = join(ROOT, 'bin', 'plan.js');
-const SLOW_S = 0.2; // how long a step's program takes at least, so that a kill can come in the middle
+const SLOW_S = 0.15; // how long a step's program takes at least, so that a kill can come in the middle
 
 export interface Ended {
   code: number | null;
@@ -39,6 +40,11 @@ export class PlanRig {
       const lines = ['#!/bin/sh', `printf '%s\\n' "$PLAN_STEP_ID" >>'${this.#begun}'`, `sleep ${SLOW_S}`, `exec '${real}' "$@"`];
       writeFileSync(join(this.#bin, program), `${lines.join('\n')}\n`, { mode: 0o755 });
     }
+  }
+
+  emptyOut(): void {
+    rmSync(this.out, { recursive: true, force: true });
+    mkdirSync(this.out);
   }
 
   /** How often a program of this step really began, by step. */
@@ -84,6 +90,16 @@ export class PlanRig {
     const ended = await this.plan(['events', session, '--json']);
     if (ended.code !== 0) throw new Error(`plan events ended with ${ended.code}: ${ended.stderr}`);
     return eventsOf(ended.stdout);
+  }
+
+  /** What the store keeps and its events do not give, or the other way round; empty when all is well. */
+  async auditDifferences(session: string): Promise<unknown[]> {
+    const store = await openSqliteStore({ path: join(this.dir, 'store', 'plan.db') });
+    try {
+      return (await auditSession(store, session)).differences;
+    } finally {
+      await store.close();
+    }
   }
 
   /** Command lines of processes that steps of this rig began and that still live (Linux; elsewhere none are found). */

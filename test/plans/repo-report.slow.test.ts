@@ -114,11 +114,11 @@ describe('the report of a repository', () => {
     git(rig.dir, ['clone', '-q', '--bare', repo, 'bare.git']);
     git(rig.dir, ['clone', '-q', '--depth', '2', `file://${repo}`, 'shallow']);
     const bare = await report(['--param', 'path=bare.git', '--param', `out=${rig.out}`], 'bare');
-    expect(bare.numbers).toMatchObject({ commits: COMMITS.length, files: 9 });
+    expect(bare.numbers).toMatchObject({ commits: COMMITS.length, files: 10 });
     expect(bare.markdown).toMatch(/^# bare\n/);
 
     const shallow = await report(['--param', 'path=shallow', '--param', `out=${rig.out}`], 'shallow');
-    expect(shallow.numbers).toMatchObject({ commits: Number(git(join(rig.dir, 'shallow'), ['rev-list', '--count', 'HEAD'])), files: 9 });
+    expect(shallow.numbers).toMatchObject({ commits: Number(git(join(rig.dir, 'shallow'), ['rev-list', '--count', 'HEAD'])), files: 10 });
     expect(shallow.markdown).toContain('> This is a shallow clone');
     // What the cut commits seem to add is left out: only the merge is whole here, and a merge has no churn of its own.
     expect(rows(shallow.markdown, 'Churn')).toEqual([]);

@@ -1,5 +1,5 @@
 // plan logs SESSION [STEP]: what steps wrote, byte by byte.
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { UsageError } from '../../core/error.js';
 import type { Plan } from '../../plan/plan.js';
 import type { CliContext } from '../cli-context.js';
@@ -33,6 +33,7 @@ async function printAll(context: CliContext, sessionId: string, ids: readonly st
   let first = true;
   for (const id of ids) {
     for (const file of byStep.get(id) ?? []) {
+      if (statSync(file.path).size === 0) continue;
       const which = `${file.attempt > 1 ? `, attempt ${file.attempt}` : ''}${file.generation > 1 ? `, generation ${file.generation}` : ''}`;
       out.line(`${first ? '' : '\n'}${paint.bold(`==> ${id}${which} <==`)}`);
       first = false;

@@ -1,9 +1,11 @@
 // plan resume SESSION: goes on with a session that another process left.
 import type { CliContext } from '../cli-context.js';
 import { driveToEnd } from '../drive-to-end.js';
+import { EXIT } from '../exit-code.js';
 import { withSession } from '../open-store.js';
 import { parseBudget, parseWait } from '../parse-options.js';
 import { oneLine } from '../safe-text.js';
+import { dateTime } from '../words.js';
 import { executorOf } from './run.js';
 
 export interface ResumeOptions {
@@ -17,6 +19,10 @@ export async function resume(context: CliContext, sessionId: string, options: Re
   const addBudget = options.addBudget === undefined ? undefined : parseBudget(options.addBudget);
   const maxWaitMs = options.maxWait === undefined ? undefined : parseWait('--max-wait', options.maxWait);
   return withSession(context, sessionId, async (store, session) => {
+    if (session.state.status === 'completed' && options.json !== true) {
+      context.out.line(`session ${sessionId}: completed already, at ${dateTime(session.state.ended_at ?? session.updated_at)}; there is nothing to do`);
+      return EXIT.completed;
+    }
     const title = `session ${sessionId}: plan ${oneLine(session.start.plan_name, 100)} goes on`;
     return driveToEnd(context, { ...options, title, steps: undefined }, (drive) =>
       executorOf(context, store).resume(sessionId, {
