@@ -2,7 +2,7 @@
 import { formatDuration } from '../core/duration.js';
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { JsonObject } from '../core/json.js';
-import type { LogSummary } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import type { AbortCause } from './action.js';
 
 const LIMITS = {

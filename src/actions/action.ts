@@ -1,7 +1,8 @@
 // A step kind: how one attempt of it is sent. The executor knows kinds only through this port and the registry.
 import type { Clock } from '../core/clock.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
-import type { LogSummary, StepOutput } from '../core/step-state.js';
+import type { StepOutput } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import type { StepAction, StepKind, StepSpec } from '../plan/plan.js';
 import type { Masker } from '../process/masker.js';
 

@@ -23,6 +23,7 @@ export function createProgram(version: string, context: CliContext, called: (out
     .option('--store <path>', 'file or folder of the store (default: $PLAN_HOME, else .plan here)')
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(plan --help shows the verbs; plan VERB --help its options)')
+    .addHelpText('after', '\nExit codes: 0 completed, 1 failed, 2 usage or invalid plan, 3 waiting, 5 cancelled, 6 held by another process,\n7 store refused, 130 interrupted (resumable).')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.out.text(text),

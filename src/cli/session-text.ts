@@ -59,12 +59,12 @@ function stepLines(view: SessionView, now: number, paint: Paint): string[] {
   const telling = all ? view.steps : view.steps.filter((step) => step.status !== 'completed' && step.status !== 'pending');
   const shown = telling.slice(0, MOST_ROWS);
   const rows = shown.map((step) => [step.id, shownStep(view, step), attemptsText(step), step.duration_ms === undefined ? '-' : formatDuration(step.duration_ms), oneLine(noteOf(step, now), NOTE_LENGTH)]);
-  const lines = tableLines(['STEP', 'STATUS', 'TRIES', 'TOOK', ''], rows, (text, row, column) => {
+  const lines = rows.length === 0 ? [] : tableLines(['STEP', 'STATUS', 'TRIES', 'TOOK', ''], rows, (text, row, column) => {
     if (row < 0) return paint.dim(text);
     return column === 1 ? paint.status(shownStep(view, shown[row] as StepView), text) : text;
   });
   const hidden = view.steps.length - shown.length;
-  return hidden === 0 ? lines : [...lines, `${plural(hidden, 'more step')} not listed (${countsText(view.counts)} in all); with --json all are`];
+  return hidden === 0 ? lines : [...lines, `${plural(hidden, 'step')} not listed here (in all ${countsText(view.counts)}); with --json every one is`];
 }
 
 // Nobody runs what an interrupted session has as running.

@@ -2,7 +2,8 @@
 import type { ErrorRecord } from '../core/error.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { isTerminalSession } from '../core/session-state.js';
-import { isTerminal, PENDING, STEP_STATUSES, type LogSummary, type SkipReason, type StepOutput, type StepState, type StepStatus, type StoredValue } from '../core/step-state.js';
+import { isTerminal, PENDING, STEP_STATUSES, type SkipReason, type StepOutput, type StepState, type StepStatus, type StoredValue } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import type { Store, StoredSession } from '../store/store.js';
 import { logPath } from './log-files.js';

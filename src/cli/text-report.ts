@@ -116,7 +116,7 @@ export class TextReport implements DriveReport {
       case 'session_retried':
       case 'budget_raised':
       case 'cancel_requested':
-        this.#line(this.#paint.notice(`${event.type.replace('_', ' ')}: ${eventText(event)}`));
+        this.#line(this.#paint.notice(`${event.type}: ${eventText(event)}`));
         return;
       default:
         return;

@@ -1,6 +1,6 @@
 // Errors: their class decides what happens next, before anything else looks at them.
 import type { JsonObject } from './json.js';
-import type { LogSummary } from './step-state.js';
+import type { LogSummary } from './log-summary.js';
 
 /**
  * permanent: never retried. transient: retried while the policy allows. timeout: an attempt ran out of time

@@ -7,6 +7,7 @@
 // I3. Success and failure of one step cannot coexist: they are two members of one union.
 import type { ErrorRecord } from './error.js';
 import type { JsonValue } from './json.js';
+import type { LogSummary } from './log-summary.js';
 
 export const STEP_STATUSES = [
   'pending',
@@ -27,15 +28,6 @@ export type TerminalStepStatus = (typeof TERMINAL_STEP_STATUSES)[number];
 export type StoredValue =
   | { in: 'row'; value: JsonValue }
   | { in: 'blob'; digest: string; bytes: number; preview: string };
-
-/** What a step wrote: total bytes, and how many of them the log keeps. */
-export interface LogSummary {
-  bytes: number;
-  kept: number;
-  truncated: boolean;
-  /** True when the log holds bytes that are not UTF-8 (kept as they came). */
-  binary: boolean;
-}
 
 /** Why a step did not run. `by` names the step that caused it, where one did. */
 export type SkipReason =

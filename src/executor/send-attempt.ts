@@ -6,7 +6,8 @@ import type { AbortCause, ActionOutcome, AttemptContext, FunctionTable } from '.
 import type { ActionRegistry } from '../actions/registry.js';
 import type { Clock } from '../core/clock.js';
 import type { ErrorRecord } from '../core/error.js';
-import type { LogSummary, StepState } from '../core/step-state.js';
+import type { StepState } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import type { StepSpec } from '../plan/plan.js';
 import type { Masker } from '../process/masker.js';
 import { resolveEnv, resolverOf, stepScope, type InputSource, type StepReading } from './step-inputs.js';

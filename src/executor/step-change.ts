@@ -4,7 +4,8 @@ import type { ErrorRecord } from '../core/error.js';
 import type { Change } from '../core/event.js';
 import type { JsonObject } from '../core/json.js';
 import { decideRetry } from '../core/retry.js';
-import type { LogSummary, SkipReason, StepState, StoredValue } from '../core/step-state.js';
+import type { SkipReason, StepState, StoredValue } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import type { StepSpec } from '../plan/plan.js';
 
 /** A change of one step: always with the step's id and its whole new state. */

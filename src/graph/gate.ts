@@ -1,6 +1,8 @@
 // What the endings of a step's needs mean for it. Pure; one step at a time.
 import type { SkipReason, StepState } from '../core/step-state.js';
-import type { AfterGate } from '../plan/plan.js';
+
+/** How the needs of a step must have ended for it to run. */
+export type AfterGate = 'success' | 'failure' | 'any';
 
 /** How a step ended, as its dependents see it; undefined while it has not. */
 export type Ending =

@@ -1,5 +1,5 @@
 // The shape of a plan: who needs whom, in which layer. Made once per session; the frontier reads nothing else.
-import type { AfterGate } from '../plan/plan.js';
+import type { AfterGate } from './gate.js';
 import { buildGraph, layersOf } from './graph.js';
 
 /** What the shape needs to know of a step; `StepSpec` has it all. */

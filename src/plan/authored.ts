@@ -1,7 +1,8 @@
 // The plan as its author wrote it, after the schema check: every member may be missing (misfits were taken out), those
 // that are there have these types. Only src/plan knows this form.
 import type { JsonObject, JsonValue } from '../core/json.js';
-import type { AfterGate, EnvMap, ValueType } from './plan.js';
+import type { AfterGate } from '../graph/gate.js';
+import type { EnvMap, ValueType } from './plan.js';
 
 export interface AuthoredParam {
   type?: ValueType;

@@ -1,6 +1,7 @@
 // The canonical plan: what everyone but `plan/` reads. Frozen, complete (defaults applied, durations in ms), JSON.
 // The YAML a user writes is another thing, see load.ts; `plan_hash` is the digest of this one.
 import type { JsonObject, JsonValue } from '../core/json.js';
+import type { AfterGate } from '../graph/gate.js';
 
 export const VALUE_TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const;
 export type ValueType = (typeof VALUE_TYPES)[number];
@@ -43,8 +44,6 @@ export interface RetryPolicy {
   /** Interruptions of one step after which the session is a dead letter. */
   max_interruptions: number;
 }
-
-export type AfterGate = 'success' | 'failure' | 'any';
 
 export interface RunAction {
   kind: 'run';

@@ -6,7 +6,7 @@
 import { Buffer } from 'node:buffer';
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { LogSummary } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import { orphanedHead, unfinishedTail, Utf8Check } from './utf8.js';
 
 /** Bytes of one attempt's output that its log keeps: half from the beginning, half from the end. */

@@ -1,6 +1,6 @@
 // Where a command's output goes: log, live lines, the last lines for an error, and the captured stdout.
 import { Buffer } from 'node:buffer';
-import type { LogSummary } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import { LineSplitter } from './line-splitter.js';
 import { LOG_KEEP, openLog, type LogWriter } from './log-writer.js';
 import type { Masker } from './masker.js';

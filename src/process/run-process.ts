@@ -7,7 +7,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { constants } from 'node:os';
-import type { LogSummary } from '../core/step-state.js';
+import type { LogSummary } from '../core/log-summary.js';
 import { endGroup, endProcessTree, isGroupAlive } from './end-process-tree.js';
 import type { Masker } from './masker.js';
 import { Capture, OutputSink, type Captured, type OnLine } from './output-sink.js';
