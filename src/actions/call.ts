@@ -4,9 +4,10 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ActionError } from '../core/error.js';
 import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
+import type { LogSummary } from '../core/log-summary.js';
 import type { CallAction } from '../plan/plan.js';
 import { nearest } from '../plan/suggest.js';
-import { OutputSink } from '../process/output-sink.js';
+import { OutputSink, type SinkInput } from '../process/output-sink.js';
 import { abortError } from './abort-error.js';
 import type { Action, ActionOutcome, AttemptContext, FunctionContext, PlanFunction } from './action.js';
 import { asActionError } from './as-action-error.js';
@@ -19,30 +20,43 @@ export const callAction: Action<CallAction> = { kind: 'call', execute: call };
 async function call(action: CallAction, context: AttemptContext): Promise<ActionOutcome> {
   const { masker, step } = context;
   if (context.signal.aborted) throw abortError(context.signal);
-  const sink = new OutputSink({ masker, log_path: context.log_path, empty_log: false, onLine: context.onLine });
-  const lines = sink.input('stdout');
-  let open = true;
-  const log = (line: string) => {
-    // A function that was given up on may still write.
-    if (open) lines.push(Buffer.from(`${line}\n`));
-  };
-  const close = () => {
-    if (open) lines.end();
-    open = false;
-    return sink.end().log;
-  };
+  const log = new FunctionLog(context);
   try {
     const target = await findFunction(action.function, context);
     const args = context.resolve.value(action.args, 'call.args');
-    const returned = await invoke(target, args, { session_id: context.session_id, step_id: step.id, attempt: context.attempt, signal: context.signal, log }, context);
+    const returned = await invoke(target, args, { session_id: context.session_id, step_id: step.id, attempt: context.attempt, signal: context.signal, log: (line) => log.write(line) }, context);
     const result = jsonOf(returned, action.function);
     const outputs = pickOutputs(result, { specs: step.outputs, masker }, `what ${action.function} returned`);
-    return { kind: 'completed', output: { outputs: masker.value(outputs) as JsonObject, result: masker.value(result) }, log: close() };
+    return { kind: 'completed', output: { outputs: masker.value(outputs) as JsonObject, result: masker.value(result) }, ...log.end() };
   } catch (error) {
     const failure = context.signal.aborted ? abortError(context.signal) : asActionError(error, masker);
-    throw new ActionError(asActionError(failure, masker).record, { log: close(), cause: error });
-  } finally {
-    close();
+    throw new ActionError(asActionError(failure, masker).record, { ...log.end(), cause: error });
+  }
+}
+
+// Most functions write no line: a log is made at the first one.
+class FunctionLog {
+  readonly #context: AttemptContext;
+  #open: { sink: OutputSink; lines: SinkInput } | undefined;
+  #ended = false;
+
+  constructor(context: AttemptContext) {
+    this.#context = context;
+  }
+
+  write(line: string): void {
+    // A function that was given up on may still write.
+    if (this.#ended) return;
+    const { masker, log_path, onLine } = this.#context;
+    const sink = this.#open?.sink ?? new OutputSink({ masker, log_path, empty_log: false, onLine });
+    this.#open ??= { sink, lines: sink.input('stdout') };
+    this.#open.lines.push(Buffer.from(`${line}\n`));
+  }
+
+  end(): { log?: LogSummary } {
+    this.#ended = true;
+    this.#open?.lines.end();
+    return this.#open === undefined ? {} : { log: this.#open.sink.end().log };
   }
 }
 
@@ -103,7 +117,7 @@ function jsonOf(returned: unknown, name: string): JsonValue {
   const found = findNonJson(returned);
   if (found !== undefined) throw notJson(`what ${name} returns`, found);
   // A copy: what the function keeps of it can be changed later.
-  return structuredClone(returned) as JsonValue;
+  return JSON.parse(JSON.stringify(returned)) as JsonValue;
 }
 
 function permanent(code: string, message: string): ActionError {

@@ -28,7 +28,7 @@ export function safeLine(line: string, colour = false): string {
 
 /** Text made one line, for a table or a message. */
 export function oneLine(text: string, longest = 1000): string {
-  const line = safeText(text).replace(/\s*\n\s*/g, ' | ').trim();
+  const line = safeText(text).trim().replace(/\s*\n\s*/g, ' | ');
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
 }
 

@@ -33,6 +33,11 @@ export class StepGraph {
     return idsOf(this.#graph.predecessors(nodeOf(id)));
   }
 
+  /** How many steps this one needs. */
+  needCount(id: string): number {
+    return (this.#graph.predecessors(nodeOf(id)) ?? []).length;
+  }
+
   /** Ids of the steps that need this one. */
   dependentsOf(id: string): string[] {
     return idsOf(this.#graph.successors(nodeOf(id)));
@@ -58,7 +63,7 @@ export function layersOf(graph: StepGraph): { levels: Map<string, number>; layer
   const waitingFor = new Map<string, number>();
   let current: string[] = [];
   for (const id of graph.ids) {
-    const count = graph.needsOf(id).length;
+    const count = graph.needCount(id);
     waitingFor.set(id, count);
     if (count === 0) current.push(id);
   }

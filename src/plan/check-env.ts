@@ -8,6 +8,9 @@ import { hintFor, nearest, quote } from './suggest.js';
 
 const SECRET_LIKE = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PRIVATE_KEY|API_?KEY|ACCESS_KEY|CREDENTIALS?)(?:_|$|\d)/i;
 
+// Variables that every host has: a plan variable with a like name makes no typing error of them.
+const WELL_KNOWN = new Set(['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TZ', 'TMPDIR', 'TERM', 'PWD', 'CI']);
+
 export function checkEnvReference(context: PlanContext, site: Site, reference: Reference, hostEnv: Set<string>): ReferenceFault {
   const { name } = reference;
   if (name === undefined) return { code: 'dynamic_reference', message: 'an environment variable is read by its own name', hint: 'write env.NAME' };
@@ -33,7 +36,7 @@ function startFault(context: PlanContext, site: Site, reference: Reference, name
 }
 
 function hostFault(context: PlanContext, site: Site, reference: Reference, name: string, declared: readonly string[], hostEnv: Set<string>): ReferenceFault {
-  const meant = nearest(name, declared);
+  const meant = WELL_KNOWN.has(name) ? undefined : nearest(name, declared);
   if (meant !== undefined) return { code: 'unknown_env', message: `the plan declares no env ${quote(name)}`, hint: hintFor(name, declared, '') };
   hostEnv.add(name);
   if (SECRET_LIKE.test(name)) context.faultIn(site, reference.offset, reference.length, 'secret_like_env', ...secretLike(name), 'warning');

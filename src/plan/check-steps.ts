@@ -1,6 +1,6 @@
 // What is checked of each step alone: its id, keys that do not go with its kind, scripts, time limits.
 import { parseDuration, formatDuration } from '../core/duration.js';
-import type { AuthoredLimits, AuthoredPlan } from './authored.js';
+import type { AuthoredLimits } from './authored.js';
 import type { PlanPath } from './problem-list.js';
 import type { PlanContext } from './plan-context.js';
 import type { StepDraft } from './step-draft.js';

@@ -1,6 +1,6 @@
 // Collects the problems of one file and puts them in file order.
 import type { Problem } from './problem.js';
-import { SourceText } from './source-text.js';
+import type { SourceText } from './source-text.js';
 import type { ProblemCode } from './problem-code.js';
 
 export type PlanPath = readonly (string | number)[];

@@ -73,7 +73,7 @@ function treeOf(text: string): { tree: YamlTree } | { fault: SyntaxFault } {
   return { tree: { root: document.contents, target: aliasTargets(document) } };
 }
 
-function syntaxFault(code: ProblemCode, message: string, [start, end]: [number, number]): SyntaxFault {
+function syntaxFault(code: string, message: string, [start, end]: [number, number]): SyntaxFault {
   const hint = code === 'TAB_AS_INDENT' || /\btabs?\b/i.test(message) ? 'indent with spaces' : code === 'BAD_ALIAS' ? undefined : hintFor(code);
   return { code: 'yaml_syntax', message: `not YAML: ${firstLine(message)}`, ...(hint === undefined ? {} : { hint }), start, end: Math.max(end, start + 1) };
 }

@@ -14,8 +14,8 @@ export interface Scenario {
   code?: number;
   /** Called before each run, for counters to begin again. */
   beforeRun?: () => unknown;
-  /** Something of the world that changes while nobody drives the session. */
-  betweenKillAndResume?: () => unknown;
+  /** Something of the world that changes while nobody drives the session; gets the steps that completed before. */
+  betweenKillAndResume?: (completed: string[]) => unknown;
   /** Puts that back. */
   afterRound?: () => unknown;
 }
@@ -57,7 +57,7 @@ export async function killAndResume(rig: PlanRig, scenario: Scenario, kills: num
     const running = unendedSteps(eventsBefore);
     midStep += running.length > 0 ? 1 : 0;
     points.push(`${at}, in ${running.join(', ') || 'no step'}`);
-    scenario.betweenKillAndResume?.();
+    scenario.betweenKillAndResume?.(completedSteps(eventsBefore));
 
     const resumed = await rig.plan(['resume', session, '--json'], { cwd: '/' });
     expect({ ended: endOf(resumed), result: scenario.result() }, `${at}\n${resumed.stderr}`).toEqual(wanted);

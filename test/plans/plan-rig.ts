@@ -37,7 +37,18 @@ export class PlanRig {
     for (const program of ['node', 'bash', 'df', 'uptime']) {
       const real = program === 'node' ? process.execPath : find(program);
       if (real === undefined) continue;
-      const lines = ['#!/bin/sh', `printf '%s\\n' "$PLAN_STEP_ID" >>'${this.#begun}'`, `sleep ${SLOW_S}`, `exec '${real}' "$@"`];
+      const lines = [
+        '#!/bin/sh',
+        `printf '%s\\n' "$PLAN_STEP_ID" >>'${this.#begun}'`,
+        // A child that outlives the program when the plan was killed, so that somebody has to end it.
+        'sleep 300 </dev/null >/dev/null 2>&1 &',
+        'child=$!',
+        `sleep ${SLOW_S}`,
+        `'${real}' "$@" <&0`,
+        'code=$?',
+        'if kill -0 "$PPID" 2>/dev/null; then kill "$child"; wait "$child" 2>/dev/null; fi',
+        'exit "$code"',
+      ];
       writeFileSync(join(this.#bin, program), `${lines.join('\n')}\n`, { mode: 0o755 });
     }
   }

@@ -92,15 +92,19 @@ describe('the report of a repository', () => {
   });
 
   test('is killed at any point and resumed to the same bytes, though commits arrive meanwhile', async () => {
-    let commits = 0;
+    const moving = join(rig.dir, 'moving');
+    git(rig.dir, ['clone', '-q', repo, moving]);
+    const head = git(moving, ['rev-parse', 'HEAD']);
     await killAndResume(
       rig,
       {
-        args: [PLAN, '--param', `path=${repo}`, '--param', `out=${rig.out}`],
+        args: [PLAN, '--param', `path=${moving}`, '--param', `out=${rig.out}`],
         result: () => Object.fromEntries(readdirSync(rig.out).sort().map((name) => [name, readFileSync(join(rig.out, name), 'utf8')])),
         effects: () => rig.begun(),
-        betweenKillAndResume: () => git(repo, ['-c', 'user.name=Late', '-c', 'user.email=l@x', 'commit', '-q', '--allow-empty', '-m', `late ${(commits += 1)}`]),
-        afterRound: () => git(repo, ['update-ref', 'HEAD', 'HEAD~1']),
+        // The first step pins the commit: what comes after it is not in the report.
+        betweenKillAndResume: (completed) =>
+          completed.includes('repo') && git(moving, ['-c', 'user.name=Late', '-c', 'user.email=late@example.org', 'commit', '-q', '--allow-empty', '-m', 'late']),
+        afterRound: () => git(moving, ['update-ref', 'HEAD', head]),
       },
       3,
     );

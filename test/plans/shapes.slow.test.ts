@@ -169,7 +169,7 @@ describe('backup.yaml', () => {
         result: () => ({ backups: backups(), files: readdirSync(rig.out).map((name) => name.replace(/(straight|killed)-\d+/, 'SESSION')) }),
         effects: () => rig.begun(),
       },
-      3,
+      2,
     );
     expect(backups()).toEqual([wanted()]);
   });
@@ -246,7 +246,7 @@ describe('incident-runbook.yaml', () => {
           ill.asked.clear();
         },
       },
-      3,
+      2,
     );
   });
 });
@@ -279,6 +279,6 @@ describe('release.yaml', () => {
 
   test('is killed and resumed to the same release', async () => {
     const state = () => [live(), ...readdirSync(rig.out, { recursive: true })].map((path) => String(path).replace(/(straight|killed)-\d+/, 'SESSION')).sort();
-    await killAndResume(rig, { args: [plans('release.yaml'), ...args()], result: state, effects: () => rig.begun() }, 3);
+    await killAndResume(rig, { args: [plans('release.yaml'), ...args()], result: state, effects: () => rig.begun() }, 2);
   });
 });

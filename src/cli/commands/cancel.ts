@@ -3,9 +3,9 @@ import { actorOf } from '../actor.js';
 import type { CliContext } from '../cli-context.js';
 import { holderText } from '../event-text.js';
 import { EXIT } from '../exit-code.js';
+import { openExecutor } from '../open-executor.js';
 import { withSession } from '../open-store.js';
 import { jsonLine } from '../safe-text.js';
-import { executorOf } from './run.js';
 
 export interface CancelOptions {
   reason?: string;
@@ -20,7 +20,7 @@ export async function cancel(context: CliContext, sessionId: string, options: Ca
       context.onSignal(signal, () => (stop.signal.aborted ? context.leave(EXIT.interrupted) : stop.abort())),
     );
     try {
-      const result = await executorOf(context, store).cancel(sessionId, {
+      const result = await openExecutor(context, store).cancel(sessionId, {
         actor: actorOf(context.env),
         reason: options.reason ?? 'asked on the command line',
         signal: stop.signal,

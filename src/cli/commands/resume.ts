@@ -2,11 +2,11 @@
 import type { CliContext } from '../cli-context.js';
 import { driveToEnd } from '../drive-to-end.js';
 import { EXIT } from '../exit-code.js';
+import { openExecutor } from '../open-executor.js';
 import { withSession } from '../open-store.js';
 import { parseBudget, parseWait } from '../parse-options.js';
 import { oneLine } from '../safe-text.js';
 import { dateTime } from '../words.js';
-import { executorOf } from './run.js';
 
 export interface ResumeOptions {
   addBudget?: string[];
@@ -25,7 +25,7 @@ export async function resume(context: CliContext, sessionId: string, options: Re
     }
     const title = `session ${sessionId}: plan ${oneLine(session.start.plan_name, 100)} goes on`;
     return driveToEnd(context, { ...options, title, steps: undefined }, (drive) =>
-      executorOf(context, store).resume(sessionId, {
+      openExecutor(context, store).resume(sessionId, {
         ...drive,
         ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
         ...(addBudget === undefined ? {} : { addBudget }),

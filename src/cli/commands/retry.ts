@@ -2,10 +2,10 @@
 import { actorOf } from '../actor.js';
 import type { CliContext } from '../cli-context.js';
 import { driveToEnd } from '../drive-to-end.js';
+import { openExecutor } from '../open-executor.js';
 import { withSession } from '../open-store.js';
 import { parseWait } from '../parse-options.js';
 import { oneLine } from '../safe-text.js';
-import { executorOf } from './run.js';
 
 export interface RetryOptions {
   from?: string[];
@@ -19,7 +19,7 @@ export async function retry(context: CliContext, sessionId: string, options: Ret
   return withSession(context, sessionId, async (store, session) => {
     const title = `session ${sessionId}: plan ${oneLine(session.start.plan_name, 100)} runs again`;
     return driveToEnd(context, { ...options, title, steps: undefined }, (drive) =>
-      executorOf(context, store).retry(sessionId, {
+      openExecutor(context, store).retry(sessionId, {
         ...drive,
         actor: actorOf(context.env),
         ...(options.from === undefined ? {} : { from: options.from }),

@@ -1,7 +1,6 @@
 // plan run FILE: starts a new session of a plan.
 import type { JsonObject } from '../../core/json.js';
 import { newSessionId } from '../../core/id.js';
-import { PlanExecutor } from '../../executor/plan-executor.js';
 import { planEnvSecrets } from '../../executor/step-inputs.js';
 import { bindParams } from '../../plan/bind-params.js';
 import { loadPlan } from '../../plan/load.js';
@@ -9,6 +8,7 @@ import type { Plan } from '../../plan/plan.js';
 import type { CliContext } from '../cli-context.js';
 import { driveToEnd } from '../drive-to-end.js';
 import { InvalidPlanError, UsageFaults } from '../error-report.js';
+import { openExecutor } from '../open-executor.js';
 import { checkSessionId, withStore } from '../open-store.js';
 import { parseAssignments, parseWait } from '../parse-options.js';
 import { problemText } from '../problem-report.js';
@@ -35,18 +35,13 @@ export async function run(context: CliContext, file: string, options: RunOptions
   for (const warning of loaded.warnings) context.err.text(problemText(warning));
 
   return withStore(context, { create: true }, async (store) => {
-    const executor = executorOf(context, store);
+    const executor = openExecutor(context, store);
     const sessionId = options.session ?? newSessionId(context.clock.now());
     const title = `session ${sessionId}: plan ${oneLine(plan.name, 100)}, ${plural(plan.steps.length, 'step')}`;
     return driveToEnd(context, { ...options, title, steps: plan.steps.length }, (drive) =>
       executor.run(loaded, { ...drive, params, sessionId, ...(maxWaitMs === undefined ? {} : { maxWaitMs }) }),
     );
   });
-}
-
-/** The executor as the command line uses it: secrets and variables come from the environment. */
-export function executorOf(context: CliContext, store: ConstructorParameters<typeof PlanExecutor>[0]['store']): PlanExecutor {
-  return new PlanExecutor({ store, clock: context.clock, secrets: (name) => context.env[name], hostEnv: context.env });
 }
 
 // Params and secrets that are missing or wrong are told together, before anything is stored.
