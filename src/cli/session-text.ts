@@ -7,15 +7,16 @@ import type { Paint } from './paint.js';
 import { oneLine, safeLine } from './safe-text.js';
 import { shownStatus } from './session-head.js';
 import type { SessionView, StepView } from './session-view.js';
-import { tableLines } from './table.js';
+import { tableLines, tableWidth } from './table.js';
 import { countsText, dateTime, errorTail, errorText, plural, skipText, timeAhead } from './words.js';
 
 // Of a large plan the steps that say something are listed, and at most so many.
 const MOST_ROWS = 200;
 const NOTE_LENGTH = 160;
 
-export function sessionText(view: SessionView, now: number, paint: Paint): string[] {
-  return [...headLines(view, now, paint), '', ...stepLines(view, now, paint), ...endLines(view, now, paint)];
+/** @param width columns of the terminal, so that a step is one line of it; undefined: no terminal */
+export function sessionText(view: SessionView, now: number, paint: Paint, width?: number): string[] {
+  return [...headLines(view, now, paint), '', ...stepLines(view, now, paint, width), ...endLines(view, paint)];
 }
 
 function headLines(view: SessionView, now: number, paint: Paint): string[] {
@@ -54,12 +55,15 @@ function waitingText(waiting: NonNullable<SessionView['waiting']>, now: number):
   }
 }
 
-function stepLines(view: SessionView, now: number, paint: Paint): string[] {
+function stepLines(view: SessionView, now: number, paint: Paint, width: number | undefined): string[] {
   const all = view.steps.length <= MOST_ROWS;
   const telling = all ? view.steps : view.steps.filter((step) => step.status !== 'completed' && step.status !== 'pending');
   const shown = telling.slice(0, MOST_ROWS);
-  const rows = shown.map((step) => [step.id, shownStep(view, step), attemptsText(step), step.duration_ms === undefined ? '-' : formatDuration(step.duration_ms), oneLine(noteOf(step, now), NOTE_LENGTH)]);
-  const lines = rows.length === 0 ? [] : tableLines(['STEP', 'STATUS', 'TRIES', 'TOOK', ''], rows, (text, row, column) => {
+  const titles = ['STEP', 'STATUS', 'TRIES', 'TOOK'];
+  const facts = shown.map((step) => [step.id, shownStep(view, step), attemptsText(step), step.duration_ms === undefined ? '-' : formatDuration(step.duration_ms)]);
+  const room = width === undefined ? NOTE_LENGTH : Math.max(20, width - tableWidth(titles, facts) - 2);
+  const rows = facts.map((row, index) => [...row, oneLine(noteOf(shown[index] as StepView, now), room)]);
+  const lines = rows.length === 0 ? [] : tableLines([...titles, ''], rows, (text, row, column) => {
     if (row < 0) return paint.dim(text);
     return column === 1 ? paint.status(shownStep(view, shown[row] as StepView), text) : text;
   });
@@ -88,10 +92,10 @@ function noteOf(step: StepView, now: number): string {
   if (step.error !== undefined) return `${step.tolerated === true ? 'tolerated: ' : ''}${errorText(step.error)}`;
   if (step.large_output !== undefined) return `${step.large_output.bytes} bytes: ${step.large_output.preview}`;
   const outputs = Object.entries(step.outputs ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  return step.result == null ? outputs.join(' ') : [...outputs, JSON.stringify(step.result)].join(' ');
+  return step.result == null || outputs.length > 0 ? outputs.join(' ') : JSON.stringify(step.result);
 }
 
-function endLines(view: SessionView, now: number, paint: Paint): string[] {
+function endLines(view: SessionView, paint: Paint): string[] {
   const lines: string[] = [];
   if (view.outputs !== undefined && Object.keys(view.outputs).length > 0) lines.push('', 'outputs:', ...valueLines(view.outputs));
   if (view.large_outputs !== undefined) lines.push('', `outputs: ${view.large_outputs.bytes} bytes: ${oneLine(view.large_outputs.preview, NOTE_LENGTH)}`);

@@ -28,13 +28,15 @@ export function decideRetry(
   deadlineAt: number | undefined,
   random: number,
 ): RetryDecision {
+  // Where no retry was asked for, none needs a reason.
+  if (rule.max_attempts <= 1) return { retry: false, why: '' };
   const given = rule.give_up_on.find((entry) => matchesClass(entry, error));
   if (given !== undefined) return { retry: false, why: `not retried: ${describe(error)} is in give_up_on` };
   if (!rule.retry_on.some((entry) => matchesClass(entry, error))) {
     return { retry: false, why: `not retried: ${describe(error)} is ${error.class === 'permanent' ? 'permanent' : 'not in retry_on'}` };
   }
   if (failures >= rule.max_attempts) {
-    return { retry: false, why: rule.max_attempts === 1 ? '' : `not retried: ${failures} of ${rule.max_attempts} attempts failed` };
+    return { retry: false, why: `not retried: ${failures} of ${rule.max_attempts} attempts failed` };
   }
   const next = now + Math.max(backoffDelay(rule, failures, random), error.retry_after_ms ?? 0);
   if (deadlineAt !== undefined && next >= deadlineAt) {

@@ -101,7 +101,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
 
 async function endAsDeadLetter(record: SessionRecord, step: { id: string }, createdAt: number): Promise<SessionResult> {
   const state = record.state(step.id);
-  const message = `step ${step.id} was interrupted ${state.interruptions} times (attempt ${state.attempt}), which is as often as its max_interruptions allows; find out what kills it, then: plan retry ${record.sessionId}`;
+  const message = `step ${step.id} was interrupted ${state.interruptions} times (attempt ${state.attempt}), which is as often as its max_interruptions allows; find out what kills it before you retry`;
   await record.write(
     'session_end',
     [

@@ -46,6 +46,11 @@ export async function takeSession(store: Store, sessionId: string, current: Leas
   return answer.lease;
 }
 
+/** SessionHeldError when somebody drives the session now. */
+export function refuseIfHeld(lease: Lease | undefined, now: number): void {
+  if (lease !== undefined && isHeld(lease, now)) throw heldError(lease, now);
+}
+
 function heldError(lease: Lease, now: number): SessionHeldError {
   const { pid, host } = lease.holder;
   const life = judgeHolder(lease.holder, processIdentity());

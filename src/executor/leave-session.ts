@@ -70,7 +70,7 @@ function endingError(ending: TerminalSessionStatus, record: SessionRecord, plan:
       return {
         class: 'timeout',
         code: 'session_timeout',
-        message: `session ${record.sessionId} did not end within its timeout${plan.timeout === undefined ? '' : ` of ${formatDuration(plan.timeout)}`}; to go on with a new deadline: plan retry ${record.sessionId}`,
+        message: `session ${record.sessionId} did not end within its timeout${plan.timeout === undefined ? '' : ` of ${formatDuration(plan.timeout)}`}`,
       };
     default:
       return undefined;

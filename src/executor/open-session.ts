@@ -13,7 +13,7 @@ import { parsePlanJson, planJson } from '../plan/plan-json.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { endOrphans } from '../process/orphans.js';
 import type { Lease, Store, StoredSession } from '../store/store.js';
-import { LEASE_MS, newHolder, takeSession } from './lease-keeper.js';
+import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { processTagPrefix } from './send-attempt.js';
 import { planEnvSecrets } from './step-inputs.js';
@@ -99,6 +99,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
   const before = await loadSession(host, sessionId);
   if (before.stored.state.status === 'completed' && options.mode !== 'retry') return before.stored;
   refuseIfEnded(before.stored, options.mode);
+  refuseIfHeld(before.stored.lease, host.clock.now());
   // Everything that a user can get wrong is said before the session is touched.
   const wanted = again(before, options);
   if (options.mode !== 'cancel') requireSecrets(host, before.plan, toRun(before, wanted));

@@ -3,7 +3,9 @@
 // C1. Numbers are JSON numbers. Integer literals become decimals when they are parsed, functions that count (`size`) mix
 //     with them by declared operators, and what leaves as a BigInt becomes a number. So 10 / 4 is 2.5 and 1 == 1.0.
 // C2. `matches` is linear (RE2): no pattern can hang the program.
-// C3. Names that an expression reads are replaced by typed variables of the same length (see compile.ts), so that the
+// C3. Data is only data: the library asks an object for its `constructor` to find its type, so one that has a member of
+//     that name goes in as a Map.
+// C4. Names that an expression reads are replaced by typed variables of the same length (see compile.ts), so that the
 //     library checks types without knowing 50,000 steps.
 //
 // Beside CEL's own: `toJson(x)` and `fromJson(text)`, `join(list, text)`, `lower(text)`, `upper(text)`, `trim(text)`,
@@ -81,6 +83,35 @@ export function toJsonValue(value: unknown): unknown {
   throw new Error(`the result is a ${(value as object).constructor.name}, which is no JSON value; wrap it in string(…)`);
 }
 
+/** A JSON value as the library can take it. */
+export function toCelValue(value: unknown): unknown {
+  return hasConstructorMember(value) ? withMaps(value) : value;
+}
+
+function hasConstructorMember(value: unknown): boolean {
+  const stack = [value];
+  while (stack.length > 0) {
+    const one = stack.pop();
+    if (one === null || typeof one !== 'object') continue;
+    if (Array.isArray(one)) {
+      for (const item of one) if (typeof item === 'object') stack.push(item);
+    } else {
+      for (const [key, member] of Object.entries(one)) {
+        if (key === 'constructor') return true;
+        if (typeof member === 'object') stack.push(member);
+      }
+    }
+  }
+  return false;
+}
+
+function withMaps(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(withMaps);
+  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, withMaps(member)]);
+  return Object.hasOwn(value, 'constructor') ? new Map(entries) : Object.fromEntries(entries);
+}
+
 function needsWork(value: unknown): boolean {
   return typeof value === 'bigint' || value === undefined || (typeof value === 'object' && value !== null) || (typeof value === 'number' && !Number.isFinite(value));
 }
@@ -119,7 +150,7 @@ function makeEnvironment(): Environment {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return toCelValue(JSON.parse(text));
   } catch {
     throw new Error('fromJson: the text is not JSON');
   }

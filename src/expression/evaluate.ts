@@ -1,6 +1,6 @@
 // Evaluates expressions against a scope. Only what an expression refers to is looked up.
 import type { JsonValue } from '../core/json.js';
-import { toJsonValue } from './cel.js';
+import { toCelValue, toJsonValue } from './cel.js';
 import { compileExpression } from './compile.js';
 import { ExpressionError, shown } from './expression-error.js';
 import { memoize } from './memoize.js';
@@ -16,7 +16,7 @@ const compiled = memoize((text) => compileExpression(text, () => 'x'));
 export function evaluateExpression(text: string, scope: EvaluationScope): JsonValue {
   const program = compiled(text);
   const values: { [variable: string]: unknown } = {};
-  for (const reference of program.references) values[reference.variable] = valueOf(reference, scope, text);
+  for (const reference of program.references) values[reference.variable] = toCelValue(valueOf(reference, scope, text));
   let result: unknown;
   try {
     result = program.run(values);

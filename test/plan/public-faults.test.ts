@@ -80,6 +80,7 @@ describe('B11: names that live on Object.prototype', () => {
     expect(result).toMatchObject({ ok: false, problems: [{ code: 'unknown_step', path: 'steps.b.needs[1]' }] });
     const plan = await planOf(`${head}  b: { needs: [toString, constructor], run: y, env: { valueOf: x } }\n`);
     expect(plan.steps[2]?.needs).toEqual(['toString', 'constructor']);
+    expect(plan.steps[2]?.env['toString']).toBeUndefined();
     expect(plan.steps[0]?.env['valueOf']).toBeUndefined();
     expect(parsePlanJson(planJson(plan)).steps[0]?.env['toString']).toBeUndefined();
   });

@@ -18,7 +18,7 @@ export async function show(context: CliContext, sessionId: string, stepId: strin
     const step = stepId === undefined ? undefined : view.steps.find(({ id }) => id === stepId);
     if (stepId !== undefined && step === undefined) throw unknownStep(sessionId, stepId, view.steps.map(({ id }) => id));
     if (options.json === true) context.out.bytes(`${jsonLine(step ?? view)}\n`);
-    else for (const line of step === undefined ? sessionText(view, now, paint) : stepText(view, step, now, paint)) context.out.line(line);
+    else for (const line of step === undefined ? sessionText(view, now, paint, context.out.tty ? context.out.columns : undefined) : stepText(view, step, now, paint)) context.out.line(line);
     return EXIT.completed;
   });
 }
