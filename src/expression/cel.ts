@@ -1,4 +1,4 @@
-// The CEL environment that all expressions share, over a kept library, with its three traps closed:
+// The CEL environment that all expressions share, over a kept library, with its traps closed:
 //
 // C1. Numbers are JSON numbers. Integer literals become decimals when they are parsed, functions that count (`size`) mix
 //     with them by declared operators, and what leaves as a BigInt becomes a number. So 10 / 4 is 2.5 and 1 == 1.0.
