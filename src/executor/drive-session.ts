@@ -78,11 +78,10 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
       plan,
       shape: open.shape,
       record,
-      run: { record, sending, random: host.random },
+      run: { record, sending, random: host.random, lookForCancel: () => keeper.look() },
       clock,
       maxWaitMs: options.maxWaitMs,
       hurry,
-      lookForCancel: () => keeper.look(),
       endProcesses: async () => void (await endOrphans(tagPrefix, 2000, logDir)),
     });
     drive.attach(driver, open.seenSeq);

@@ -1,6 +1,6 @@
 // One turn of one step: decide its `if`, charge the attempt, send it, and say what became of it. The driver records that.
 import type { AbortCause } from '../actions/action.js';
-import { ActionError, type ErrorRecord } from '../core/error.js';
+import { ActionError, CancelRequestedError, type ErrorRecord } from '../core/error.js';
 import type { CommitReason } from '../core/event.js';
 import { formatDuration } from '../core/duration.js';
 import type { JsonValue } from '../core/json.js';
@@ -28,8 +28,6 @@ export type StepTurn =
   | { kind: 'change'; change: StepChange; reason: CommitReason }
   /** Nothing was begun: the attempts of the session are spent. */
   | { kind: 'budget_spent' }
-  /** Nothing was begun: a cancel is stored. */
-  | { kind: 'refused' }
   /** Nothing to record: it was told to stop before it began, or its session belongs to another now. */
   | { kind: 'nothing' };
 
@@ -37,6 +35,8 @@ export interface StepRunContext {
   record: SessionRecord;
   sending: SendingSession;
   random: () => number;
+  /** Asks the store at once whether a cancel is stored; the driver then aborts every step that it launched. */
+  lookForCancel: () => Promise<void>;
 }
 
 // References of a step never change, so they are looked for once.
@@ -56,8 +56,11 @@ export async function runStep(context: StepRunContext, spec: StepSpec, controlle
   if (pastDeadline(context, spec)) return ending(stepFailed(spec, record.state(spec.id), lateError(spec), undefined, now(context)));
   const { attempts_used: used, attempts_limit: limit } = record.session;
   if (limit !== undefined && used >= limit) return { kind: 'budget_spent' };
-  if (!(await record.begin(stepStarted(spec, record.state(spec.id), verdict, now(context))))) return { kind: 'refused' };
+  const begun = await record.begin(stepStarted(spec, record.state(spec.id), verdict, now(context)));
+  // Refused: a cancel is stored. The step never began, and ends with those that the cancel finds running.
+  if (!begun) await context.lookForCancel();
   if (controller.signal.aborted) return cutShort(context, spec, controller.signal.reason as AbortCause, undefined) ?? { kind: 'nothing' };
+  if (!begun) throw new CancelRequestedError(record.sessionId);
 
   const result = await sendAttempt(sending, spec, record.state(spec.id), readings, controller);
   if (result.kind === 'outcome') {

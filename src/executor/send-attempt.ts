@@ -111,6 +111,13 @@ function contextOf(
     log_path: session.logDir === undefined ? undefined : join(session.logDir, logFileName(spec.id, state.generation, state.attempt)),
     process_tag: `${session.tagPrefix}${spec.id}/${state.generation}.${state.attempt}`,
     functions: session.functions,
-    ...(onOutput === undefined ? {} : { onLine: (stream, line) => onOutput({ step_id: spec.id, attempt: state.attempt, stream, line }) }),
+    ...(onOutput === undefined ? {} : { onLine: lineTeller(spec, state.attempt, onOutput) }),
+  };
+}
+
+// A captured stdout is the value of the step, kept as such; it is no line for people.
+function lineTeller(spec: StepSpec, attempt: number, onOutput: (line: OutputLine) => void): NonNullable<AttemptContext['onLine']> {
+  return (stream, line) => {
+    if (stream === 'stderr' || spec.stdout === undefined) onOutput({ step_id: spec.id, attempt, stream, line });
   };
 }

@@ -32,8 +32,6 @@ export interface DriverOptions {
   maxWaitMs: number | undefined;
   /** Aborted by the driver when what runs must end without grace. */
   hurry: AbortController;
-  /** Asks the store at once whether a cancel is stored. */
-  lookForCancel: () => Promise<void>;
   /** Ends whatever processes of this session still run, those that left their group included. */
   endProcesses: () => Promise<void>;
 }
@@ -207,7 +205,6 @@ export class SessionDriver {
       const turn = await runStep(this.#o.run, spec, controller);
       if (this.#failure !== undefined) return;
       if (turn.kind === 'budget_spent') this.#budgetSpent = true;
-      else if (turn.kind === 'refused') await this.#o.lookForCancel();
       else if (turn.kind === 'change') this.#recordTurn(turn.change, turn.reason);
     } catch (error) {
       this.fail(error instanceof Error ? error : new Error(String(error)));

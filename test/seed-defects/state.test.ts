@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../src/core/json.js';
 import { auditSession, type JsonObject, type JsonValue, type StepState, type Store } from '../../src/index.js';
 import { openSqliteStore } from '../../src/store/sqlite/index.js';
 import { commitOf, completed, ended, failed, newSession, running, started } from '../support/store-samples.js';
@@ -230,7 +231,7 @@ describe('D37: data that looks like a marker stays data', () => {
     const { functions } = recorder({
       give: () => ({ v: value }),
       take: (args) => {
-        seen.push(JSON.stringify(args));
+        seen.push(canonicalJson(args));
         if (!go) throw new Error('not yet');
         return args;
       },
@@ -249,9 +250,9 @@ outputs: { r: "\${{ steps.take.result }}" }
     go = true;
     const second = await fileStore(dir);
     const result = await executor({ store: second, functions }).resume('S').result;
-    const expected = JSON.stringify({ v: value, p: marked });
+    const expected = canonicalJson({ v: value, p: marked });
     expect(seen.map((text) => text === expected)).toEqual([true, true]);
-    expect(JSON.stringify(result.outputs)).toBe(JSON.stringify({ r: { v: value, p: marked } }));
+    expect(canonicalJson(result.outputs ?? null)).toBe(canonicalJson({ r: { v: value, p: marked } }));
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });
