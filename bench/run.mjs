@@ -56,10 +56,11 @@ const benches = {
     const plan = await planOf(fanSteps(1000), 'concurrency: 16');
     return {
       title: 'fan of 1,000 no-op steps, 16 at once (in process, ms)',
-      floor: 'floor: one upsert a step, group commit, FULL',
+      floor: 'floor: bare better-sqlite3, the same rows (charge, result, events), group commit, FULL',
       result: await rounds(ROUNDS, {
         planwright: () => runInProcess(plan),
-        floor: () => timed(fresh, (file) => floorFan(file, 1000, 16)),
+        floor: () => timed(fresh, (file) => floorFan(file, 1000, 16, 'same')),
+        'one row a step, no charge, no events': () => timed(fresh, (file) => floorFan(file, 1000, 16, 'one')),
       }),
     };
   },
@@ -67,10 +68,11 @@ const benches = {
     const plan = await planOf(chainSteps(500));
     return {
       title: 'chain of 500 no-op steps (in process, ms)',
-      floor: 'floor: one commit a step, FULL',
+      floor: 'floor: bare better-sqlite3, the same rows (charge, result, events), one commit a step, FULL',
       result: await rounds(ROUNDS, {
         planwright: () => runInProcess(plan),
-        floor: () => timed(fresh, (file) => floorChain(file, 500)),
+        floor: () => timed(fresh, (file) => floorChain(file, 500, 'same')),
+        'one row a step, no charge, no events': () => timed(fresh, (file) => floorChain(file, 500, 'one')),
       }),
     };
   },

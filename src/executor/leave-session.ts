@@ -55,7 +55,8 @@ export async function endSession(plan: Plan, record: SessionRecord, source: Inpu
         },
       },
     ],
-    { snapshot: true },
+    // Nobody goes on with a session that completed; its updates tell its state as well.
+    { snapshot: ending !== 'completed' },
   );
   return resultOf(record, { interrupted: false, ...(outputs === undefined ? {} : { outputs: outputs.value }) }, source.start.created_at);
 }

@@ -172,9 +172,8 @@ export class SessionRecord {
       if (status !== undefined && status !== null && status !== this.session.status) {
         assertSessionTransition(this.session.status, change.type, status);
       }
-      const next: Record<string, unknown> = { ...this.session, ...change.session };
-      for (const [key, value] of Object.entries(next)) if (value === null) delete next[key];
-      this.session = next as unknown as SessionState;
+      this.session = { ...this.session, ...(change.session as Partial<SessionState>) };
+      for (const [key, value] of Object.entries(change.session)) if (value === null) delete this.session[key as keyof SessionState];
     }
   }
 

@@ -13,39 +13,33 @@ export type StepChange = Change & { step_id: string; step: StepState };
 
 type Counters = Pick<StepState, 'generation' | 'attempt' | 'failures' | 'interruptions' | 'verdict' | 'started_at' | 'deadline_at' | 'last_error'>;
 
+// Written out: this runs several times a step, and spreads of what may be absent are slow.
 function counters(state: StepState): Counters {
-  return {
-    generation: state.generation,
-    attempt: state.attempt,
-    failures: state.failures,
-    interruptions: state.interruptions,
-    ...(state.verdict === undefined ? {} : { verdict: state.verdict }),
-    ...(state.started_at === undefined ? {} : { started_at: state.started_at }),
-    ...(state.deadline_at === undefined ? {} : { deadline_at: state.deadline_at }),
-  };
+  const { verdict, started_at, deadline_at } = state;
+  const counted: Counters = { generation: state.generation, attempt: state.attempt, failures: state.failures, interruptions: state.interruptions };
+  if (verdict !== undefined) counted.verdict = verdict;
+  if (started_at !== undefined) counted.started_at = started_at;
+  if (deadline_at !== undefined) counted.deadline_at = deadline_at;
+  return counted;
 }
 
 /** The counters after an attempt ended by itself: its interruption is taken back. */
 function ended(state: StepState): Counters {
-  return state.status === 'running' ? { ...counters(state), interruptions: state.interruptions - 1 } : counters(state);
+  const counted = counters(state);
+  if (state.status === 'running') counted.interruptions -= 1;
+  return counted;
 }
 
 export function stepStarted(spec: StepSpec, state: StepState, verdict: boolean | undefined, now: number): StepChange {
-  const first = state.started_at === undefined;
-  return {
-    type: 'step_started',
-    step_id: spec.id,
-    step: {
-      ...counters(state),
-      ...(verdict === undefined ? {} : { verdict }),
-      ...(first ? { started_at: now } : {}),
-      ...(first && spec.timeout !== undefined ? { deadline_at: now + spec.timeout } : {}),
-      attempt: state.attempt + 1,
-      interruptions: state.interruptions + 1,
-      status: 'running',
-      attempt_started_at: now,
-    },
-  };
+  const counted = counters(state);
+  counted.attempt += 1;
+  counted.interruptions += 1;
+  if (verdict !== undefined) counted.verdict = verdict;
+  if (counted.started_at === undefined) {
+    counted.started_at = now;
+    if (spec.timeout !== undefined) counted.deadline_at = now + spec.timeout;
+  }
+  return { type: 'step_started', step_id: spec.id, step: { ...counted, status: 'running', attempt_started_at: now } };
 }
 
 export function stepCompleted(id: string, state: StepState, output: StoredValue, log: LogSummary | undefined, now: number): StepChange {

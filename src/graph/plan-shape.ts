@@ -23,7 +23,18 @@ export interface PlanShape {
   layers: { main: string[][]; finally: string[][] };
 }
 
+// A frozen plan keeps its shape; one plan is often run many times.
+const shapes = new WeakMap<object, PlanShape>();
+
 export function shapeOf(plan: { scheduling: 'layered' | 'eager'; on_failure: 'stop' | 'continue'; steps: readonly ShapedStep[] }): PlanShape {
+  const known = shapes.get(plan);
+  if (known !== undefined) return known;
+  const shape = makeShape(plan);
+  if (Object.isFrozen(plan)) shapes.set(plan, shape);
+  return shape;
+}
+
+function makeShape(plan: Parameters<typeof shapeOf>[0]): PlanShape {
   const byId = new Map(plan.steps.map((step) => [step.id, step]));
   const dependents = new Map<string, string[]>(plan.steps.map((step) => [step.id, []]));
   for (const step of plan.steps) for (const need of step.needs) dependents.get(need)?.push(step.id);

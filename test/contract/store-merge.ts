@@ -33,10 +33,10 @@ export function describeMerge(name: string, fixture: StoreFixture): void {
     test('snapshots come by themselves, ever more rarely as the session grows', async () => {
       const { store, lease } = await openWithSession(fixture);
       for (let i = 0; i < 60; i += 1) {
-        await store.commit(commitOf(lease, Array.from({ length: 100 }, (_, k) => ended(`s${i * 100 + k}`))));
+        await store.commit(commitOf(lease, Array.from({ length: 500 }, (_, k) => ended(`s${i * 500 + k}`))));
       }
-      expect((await store.listCheckpoints('s')).map((checkpoint) => checkpoint.steps.length)).toEqual([4700, 2300, 1100]);
-      expect((await store.loadSteps('s')).size).toBe(6000);
+      expect((await store.listCheckpoints('s')).map((checkpoint) => checkpoint.steps.length)).toEqual([23_500, 11_500, 5500]);
+      expect((await store.loadSteps('s')).size).toBe(30_000);
       expect((await auditSession(store, 's')).differences).toEqual([]);
     });
 

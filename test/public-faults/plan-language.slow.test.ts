@@ -82,6 +82,8 @@ outputs: { valueOf: "\${{ steps.toString.result }}" }
     folder.write('q.yaml', steps('toString', 'env: { __proto__: { x: "1" } }, '));
     const proto = await folder.plan(['run', 'q.yaml', '--session', 'T']);
     expect([proto.code, proto.stderr]).toEqual([2, expect.stringContaining('__proto__')]);
+    folder.write('q.yaml', steps('toString', 'env: { __proto__: x }, '));
+    expect((await folder.plan(['run', 'q.yaml', '--session', 'T'])).code).toBe(2);
     expect(folder.exists('fx')).toBe(false);
 
     folder.write('r.yaml', steps('toString, constructor', 'env: { hasOwnProperty: x }, '));

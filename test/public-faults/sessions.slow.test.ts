@@ -85,8 +85,8 @@ finally:
     const shown = await folder.show();
     expect([shown.status, ...shown.steps.map((step) => step.status)]).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled', 'completed']);
     // Forced, it runs after all.
-    const folderGo = folder.bash('plan retry S > /dev/null & P=$!; sleep 2; plan cancel S > /dev/null; wait $P; echo "rc $?"');
-    expect((await folderGo).stdout).toBe('rc 5\n');
+    const forced = await folder.bash('rm up\nplan retry S > /dev/null & P=$!; w up; plan cancel S > /dev/null; wait $P; echo "rc $?"');
+    expect(forced.stdout).toBe('rc 5\n');
     expect(folder.exists('fx')).toBe(false);
   });
 });

@@ -106,6 +106,28 @@ describe('D10: a cancel from elsewhere is not lost', () => {
     expect(calls).toEqual(['a']);
   });
 
+  test.each([['finally', 'steps: { a: { call: { function: mark } } }\nfinally: { z: { call: { function: slow } }, y: { needs: [z], call: { function: mark } } }', ['a', 'z']],
+    ['a retry', 'steps: { z: { call: { function: slow }, retry: { max_attempts: 3, retry_on: [any], delay: 1ms } }, y: { needs: [z], call: { function: mark } } }', ['z']],
+    ['a whole layer', 'concurrency: 2\nsteps: { z: { call: { function: slow } }, b: { call: { function: mark } }, c: { call: { function: mark } }, d: { needs: [z, b, c], call: { function: mark } } }\nfinally: { y: { call: { function: mark } } }', ['z', 'b', 'y']],
+  ])('that refuses the start of a step settles the session all the same: %s', async (_, body, ran) => {
+    const dir = tempDir();
+    const [mine, other] = [await fileStore(dir), await fileStore(dir)];
+    const { functions, calls } = recorder({
+      slow: async () => {
+        await other.requestCancel('S', { requested_at: 1, actor: 'ada', reason: 'late' });
+        if (body.includes('retry_on')) throw new TransientError('busy');
+        return null;
+      },
+    });
+    // The clock stands still but for what the test moves, so no poll sees the cancel before the store refuses a start.
+    const clock = new SimClock();
+    const result = await clock.until(executor({ store: mine, clock, functions }).run(await loaded(body), { sessionId: 'S' }).result);
+    expect(result.status).toBe('cancelled');
+    expect([...calls].sort()).toEqual([...ran].sort());
+    for (const { state } of (await other.loadSteps('S')).values()) expect(['completed', 'cancelled', 'skipped']).toContain(state.status);
+    expect((await auditSession(other, 'S')).differences).toEqual([]);
+  });
+
   test('I15: a session that is cancelled before anything started starts nothing', async () => {
     const store = await memoryStore();
     const { functions, calls } = recorder();

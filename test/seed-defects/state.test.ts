@@ -186,7 +186,7 @@ describe('D36: what is not JSON is refused at the border of the step', () => {
     ['a set inside', { s: new Set([1]) }],
     ['a function', { f: () => 1 }],
     ['an undefined member', { a: undefined }],
-    ['a hole in a list', [1, , 2]], // eslint-disable-line no-sparse-arrays
+    ['a hole in a list', [1, , 2]],
     ['a buffer', Buffer.from('x')],
     ['an error', new Error('x')],
     ['a symbol', { s: Symbol('s') }],

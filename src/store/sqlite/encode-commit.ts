@@ -28,9 +28,13 @@ export interface EncodedCommit extends Omit<Commit, 'changes'> {
 
 export function encodeCommit(commit: Commit): EncodedCommit {
   // Events must tell all: a cancel that ends without one could not be rebuilt.
-  const retried = commit.changes.some((change) => change.type === 'session_retried');
+  let retried = false;
+  const changes: EncodedChange[] = [];
+  for (const change of commit.changes) {
+    if (change.type === 'session_retried') retried = true;
+    changes.push(encodeChange(change));
+  }
   if (retried !== (commit.clear_cancel ?? false)) throw new TypeError('clear_cancel and a change "session_retried" belong together');
-  const changes = commit.changes.map(encodeChange);
   const blobs = commit.blobs?.map(({ digest, content }) => ({ digest, content }));
   let bytes = 0;
   for (const change of changes) {

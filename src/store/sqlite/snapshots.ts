@@ -12,7 +12,7 @@ import type { Statements } from './statements.js';
 /** From this many characters of JSON on a state is not copied but read from its event. */
 const LONG_STATE = 1024;
 const KEPT_CHECKPOINTS = 3;
-const LEAST_UPDATES = 10_000;
+const LEAST_UPDATES = 5000;
 
 /** The JSON of a state as rows beside its event keep it. */
 export function shortState(stateJson: string): string | null {
