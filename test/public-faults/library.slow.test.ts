@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { Case } from './case.js';
+import { Case, planText } from './case.js';
 
 const IMPORTS = `
 import fs from 'node:fs';
@@ -11,6 +11,13 @@ const { openSqliteStore } = await import('planwright/sqlite');
 const store = await openSqliteStore({ path: '.plan/plan.db' });
 const plan = async (steps, more = {}) => loadPlan({ definition: { plan: 1, name: 'hosted', ...more, steps } });
 `;
+
+// What 20 s without a heartbeat do to a lease.
+function expireLease(folder: Case): void {
+  const db = new Database(join(folder.dir, '.plan/plan.db'), { timeout: 10_000 });
+  expect(db.prepare('UPDATE leases SET expires_at = 1').run().changes).toBe(1);
+  db.close();
+}
 
 describe.concurrent('a host program', () => {
   test('B67: abort listeners do not pile up on its signal, however the sessions end', async (context) => {
@@ -77,10 +84,7 @@ console.log((await new PlanExecutor({ store, functions: { spin } }).run(await pl
 await store.close();
 `);
     await folder.until('the spin', () => folder.exists('fx'));
-    // What 20 s without a heartbeat do to it.
-    const db = new Database(join(folder.dir, '.plan/plan.db'), { timeout: 10_000 });
-    expect(db.prepare('UPDATE leases SET expires_at = 1').run().changes).toBe(1);
-    db.close();
+    expireLease(folder);
     const resumed = await Promise.all([folder.plan(['resume', 'S']), folder.plan(['resume', 'S'])]);
     const retried = await folder.plan(['retry', 'S']);
     expect(resumed.map((one) => one.code)).toEqual([6, 6]);
@@ -89,5 +93,26 @@ await store.close();
     expect((await host).stdout).toBe('completed\n');
     expect(folder.lines('fx')).toEqual(['f']);
     expect((await folder.show()).status).toBe('completed');
+  });
+
+  test('B71: an owner that is stopped loses its session by time, and writes nothing when it goes on', async (context) => {
+    const folder = new Case(context, planText('paused', `steps:
+  a: { run: "echo a >> fx; test -e go || sleep 319" }
+  b: { needs: [a], run: "echo b >> fx" }
+`));
+    const paused = folder.bash('plan run p.yaml --session S 2> err & P=$!; echo $P > pid; wait $P; echo "rc $?"');
+    await folder.until('the step', () => folder.exists('fx'));
+    const tooEarly = await folder.bash('kill -STOP $(cat pid); touch go; plan resume S; echo "rc $?"');
+    expect(tooEarly.stdout).toBe('rc 6\n');
+    expireLease(folder);
+    expect((await folder.plan(['resume', 'S'])).code).toBe(0);
+    expect(folder.lines('fx')).toEqual(['a', 'a', 'b']);
+    const events = (await folder.plan(['events', 'S', '--json'])).stdout;
+    await folder.bash('kill -CONT $(cat pid)');
+    expect((await paused).stdout).toMatch(/rc 6\n$/);
+    expect(folder.read('err')).toMatch(/lost the session|driven by|drives it now/);
+    expect(folder.lines('fx')).toEqual(['a', 'a', 'b']);
+    expect((await folder.plan(['events', 'S', '--json'])).stdout).toBe(events);
+    expect((await folder.plan(['audit', 'S'])).code).toBe(0);
   });
 });
