@@ -1,11 +1,11 @@
 // Rounds of several measurements in turn, so that a slow minute of the machine hits all of them.
-export async function rounds(count, measurements) {
+// `warm`: rounds before that are not counted, for what runs in this process: its code is compiled while it runs.
+export async function rounds(count, measurements, warm = 0) {
   const times = new Map(Object.keys(measurements).map((name) => [name, []]));
-  for (let round = 0; round < count; round += 1) {
+  for (let round = -warm; round < count; round += 1) {
     for (const [name, run] of Object.entries(measurements)) {
-      globalThis.gc?.();
       const value = await run();
-      times.get(name).push(value);
+      if (round >= 0) times.get(name).push(value);
     }
   }
   return new Map([...times].map(([name, values]) => [name, summary(values)]));

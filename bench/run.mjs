@@ -12,6 +12,8 @@ import { rounds, timed } from './measure.mjs';
 
 const { values: flags } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, out: { type: 'string' } } });
 const ROUNDS = Number(flags.rounds);
+// In-process rounds that are not counted. The first run of a process takes about twice as long: see the command figures.
+const WARM = 4;
 const PLAN = resolve(import.meta.dirname, '../bin/plan.js');
 const scratch = mkdtempSync(join(tmpdir(), 'planwright-bench-'));
 let serial = 0;
@@ -55,25 +57,25 @@ const benches = {
   async fan() {
     const plan = await planOf(fanSteps(1000), 'concurrency: 16');
     return {
-      title: 'fan of 1,000 no-op steps, 16 at once (in process, ms)',
+      title: 'fan of 1,000 no-op steps, 16 at once (in process, warm, ms)',
       floor: 'floor: bare better-sqlite3, the same rows (charge, result, events), group commit, FULL',
       result: await rounds(ROUNDS, {
         planwright: () => runInProcess(plan),
         floor: () => timed(fresh, (file) => floorFan(file, 1000, 16, 'same')),
         'one row a step, no charge, no events': () => timed(fresh, (file) => floorFan(file, 1000, 16, 'one')),
-      }),
+      }, WARM),
     };
   },
   async chain() {
     const plan = await planOf(chainSteps(500));
     return {
-      title: 'chain of 500 no-op steps (in process, ms)',
+      title: 'chain of 500 no-op steps (in process, warm, ms)',
       floor: 'floor: bare better-sqlite3, the same rows (charge, result, events), one commit a step, FULL',
       result: await rounds(ROUNDS, {
         planwright: () => runInProcess(plan),
         floor: () => timed(fresh, (file) => floorChain(file, 500, 'same')),
         'one row a step, no charge, no events': () => timed(fresh, (file) => floorChain(file, 500, 'one')),
-      }),
+      }, WARM),
     };
   },
   async three() {

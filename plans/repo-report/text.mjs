@@ -1,7 +1,6 @@
 // Text of the reports: what comes from a repository is data, in every format.
 
 // Characters that would change how the text around them reads: control characters and direction marks.
-// eslint-disable-next-line no-control-regex
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** Makes unseen characters visible: a line end in a file name becomes "\n". */

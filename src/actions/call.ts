@@ -6,7 +6,7 @@ import { ActionError } from '../core/error.js';
 import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { CallAction } from '../plan/plan.js';
-import { nearest } from '../plan/suggest.js';
+import { nearest } from '../core/suggest.js';
 import { OutputSink, type SinkInput } from '../process/output-sink.js';
 import { abortError } from './abort-error.js';
 import type { Action, ActionOutcome, AttemptContext, FunctionContext, PlanFunction } from './action.js';

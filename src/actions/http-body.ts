@@ -2,7 +2,7 @@
 import type { Buffer } from 'node:buffer';
 import { ActionError } from '../core/error.js';
 import type { JsonValue } from '../core/json.js';
-import { quote } from '../plan/suggest.js';
+import { quote } from '../core/suggest.js';
 import type { Masker } from '../process/masker.js';
 import type { HttpResponse } from './http-exchange.js';
 

@@ -4,7 +4,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import { findNonJson, type JsonObject } from '../core/json.js';
 import type { HttpAction } from '../plan/plan.js';
-import { quote } from '../plan/suggest.js';
+import { quote } from '../core/suggest.js';
 import type { Masker } from '../process/masker.js';
 import { OutputSink } from '../process/output-sink.js';
 import { abortError } from './abort-error.js';

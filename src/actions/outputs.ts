@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { ActionError } from '../core/error.js';
 import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
 import type { OutputSpec, ValueType } from '../plan/plan.js';
-import { nearest, quote } from '../plan/suggest.js';
+import { nearest, quote } from '../core/suggest.js';
 import type { Masker } from '../process/masker.js';
 
 export type OutputSpecs = { [name: string]: OutputSpec };

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../core/json.js';
 import type { StepOutput } from '../core/step-state.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { RunAction, StepSpec } from '../plan/plan.js';
-import { quote } from '../plan/suggest.js';
+import { quote } from '../core/suggest.js';
 import { baseEnvironment } from '../process/base-environment.js';
 import type { Masker } from '../process/masker.js';
 import type { Captured } from '../process/output-sink.js';

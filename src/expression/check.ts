@@ -1,14 +1,19 @@
-// Checks the types of expressions before anything runs. Names are the plan's business: here every name exists.
-import type { VariableLetter } from './cel.js';
-import { compileExpression } from './compile.js';
+// Checks expressions before anything runs: their syntax, the names that they bring themselves, and types. Names of the
+// plan (steps, params, …) are the plan's business: here every such name exists.
+import { compileExpression, onlyReference, type Compiled } from './compile.js';
+import type { CelType } from './environment.js';
 import { ExpressionError, shown } from './expression-error.js';
-import type { FoundReference } from './references.js';
+import { findUnknown, type NameFault } from './find-unknown.js';
+import { isWhole } from './is-whole.js';
+import { hintFor } from '../core/suggest.js';
+import { slotsOf, type Slot } from './references.js';
+import { parseExpression, type Node } from './syntax.js';
 import { parseTemplate } from './template-text.js';
 
-/** Types as plans declare them; `any` where nothing is known; `null` of a literal null. */
+/** Types as plans declare them; `any` where nothing is known; `null` of a literal null; `http_result` has status, headers and body. */
 export type ExpressionType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null' | 'http_result' | 'any';
 
-/** What the plan knows of the types of what expressions read. */
+/** What the plan knows of the types of what expressions read. Asked by name, so it may stand for any number of steps. */
 export interface TypeEnvironment {
   param(name: string): ExpressionType;
   output(stepId: string, name: string): ExpressionType;
@@ -16,7 +21,7 @@ export interface TypeEnvironment {
 }
 
 export interface ExpressionFault {
-  code: 'bad_expression' | 'type_mismatch';
+  code: NameFault['code'] | 'type_mismatch';
   message: string;
   hint?: string;
   /** Where in the text that was checked. */
@@ -28,64 +33,71 @@ export type CheckResult = { type: ExpressionType } | { faults: ExpressionFault[]
 
 /** Checks one expression. With `expected` the result must be of that type, as far as its type is known. */
 export function checkExpression(text: string, environment: TypeEnvironment, expected?: 'boolean'): CheckResult {
+  let tree: Node;
+  let slots: Slot[];
   try {
-    const program = compileExpression(text, (reference) => letterOf(typeOf(reference, environment)));
-    const result = program.check();
-    if ('error' in result) return { faults: [fault(result.error, text, 'type_mismatch')] };
-    const type = typeFrom(result.type, program.references, environment, text);
-    if (expected !== undefined && type !== 'any' && type !== expected) {
-      return { faults: [{ code: 'type_mismatch', message: `expected true or false, this is ${article(type)}: ${shown(text)}`, ...conditionHint(type), offset: 0, length: text.length }] };
-    }
-    return { type };
+    [tree, slots] = [parseExpression(text), slotsOf(text)];
   } catch (error) {
-    if (error instanceof ExpressionError) return { faults: [fault(error, text, 'bad_expression')] };
-    throw error;
+    return { faults: [faultOf(error, text, 'bad_expression')] };
   }
+  const faults = [...findUnknown(tree, text), ...slots.flatMap((slot) => httpFault(slot, environment))];
+  if (faults.length > 0) return { faults };
+  const only = onlyReference(text);
+  if (only !== undefined) return asExpected(resultOfOnly(only, environment), text, expected);
+  let compiled: Compiled;
+  try {
+    compiled = compileExpression(text, (slot) => celTypeOf(typeOf(slot, environment)));
+  } catch (error) {
+    return { faults: [faultOf(error, text, 'type_mismatch')] };
+  }
+  if (compiled.type.startsWith('optional')) return { faults: [{ code: 'type_mismatch', message: `the value may be absent: ${shown(text)}`, hint: 'say what it is then, with .orValue(…)', offset: 0, length: text.length }] };
+  return asExpected(resultType(compiled, environment), text, expected);
+}
+
+function asExpected(type: ExpressionType, text: string, expected: 'boolean' | undefined): CheckResult {
+  if (expected === undefined || type === 'any' || type === expected) return { type };
+  const hint = type === 'string' ? { hint: 'compare it: … == "value"' } : type === 'integer' || type === 'number' ? { hint: 'compare it: … > 0' } : {};
+  return { faults: [{ code: 'type_mismatch', message: `expected true or false, this is ${article(type)}: ${shown(text)}`, ...hint, offset: 0, length: text.length }] };
 }
 
 /** Checks a template. With `wanted` text, a value that no text can be made of is a fault. */
 export function checkTemplate(text: string, environment: TypeEnvironment, wanted?: 'text'): CheckResult {
+  let parsed: ReturnType<typeof parseTemplate>;
   try {
-    const { parts, whole } = parseTemplate(text);
-    let type: ExpressionType = 'string';
-    for (const part of parts) {
-      if (!('expression' in part)) continue;
-      const found = checkExpression(part.expression, environment);
-      if ('faults' in found) return { faults: found.faults.map((one) => ({ ...one, offset: one.offset + part.offset })) };
-      if (found.type === 'null' && (wanted === 'text' || !whole)) {
-        return { faults: [{ code: 'type_mismatch', message: `expected text, this is null: ${shown(part.expression)}`, offset: part.offset, length: part.expression.length }] };
-      }
-      if (whole && wanted !== 'text') type = found.type;
-    }
-    return { type };
+    parsed = parseTemplate(text);
   } catch (error) {
-    if (error instanceof ExpressionError) return { faults: [fault(error, text, 'bad_expression')] };
-    throw error;
+    return { faults: [faultOf(error, text, 'bad_expression')] };
   }
+  const { parts, whole } = parsed;
+  const faults: ExpressionFault[] = [];
+  let type: ExpressionType = 'string';
+  for (const part of parts) {
+    if (!('expression' in part)) continue;
+    const { expression, offset } = part;
+    const found = checkExpression(expression, environment);
+    if ('faults' in found) for (const fault of found.faults) faults.push({ ...fault, offset: fault.offset + offset });
+    else if (found.type === 'null' && (wanted === 'text' || whole === undefined)) faults.push({ code: 'type_mismatch', message: `expected text, this is null: ${shown(expression)}`, offset, length: expression.length });
+    else if (whole !== undefined && wanted !== 'text') type = found.type;
+  }
+  return faults.length > 0 ? { faults } : { type };
 }
 
-function fault(error: ExpressionError, text: string, code: ExpressionFault['code']): ExpressionFault {
+function faultOf(error: unknown, text: string, code: ExpressionFault['code']): ExpressionFault {
+  if (!(error instanceof ExpressionError)) throw error;
   const offset = error.offset ?? 0;
-  return { code, message: error.message, ...hintOf(error.message), offset, length: error.length ?? Math.max(1, text.length - offset) };
+  return { code, message: error.reason, ...(error.hint === undefined ? {} : { hint: error.hint }), offset, length: error.length ?? Math.max(1, text.length - offset) };
 }
 
-function hintOf(message: string): { hint?: string } {
-  if (/no such overload: .*string.* \+ /.test(message) || /no such overload: .* \+ string/.test(message)) {
-    return { hint: 'make text of the number with string(…), or write the text around ${{ }}' };
-  }
-  if (/no such overload: (?:double|int) == string|no such overload: string == (?:double|int)/.test(message)) return { hint: 'compare values of one type: string(…) or double(…)' };
-  const unknown = /Unknown variable: (\w+)/.exec(message)?.[1];
-  if (unknown !== undefined) return { hint: `names begin with params, steps, env, secrets, session or plan; text stands in quotes: "${unknown}"` };
-  return {};
+const HTTP_RESULT = ['status', 'headers', 'body'];
+
+function httpFault(slot: Slot, environment: TypeEnvironment): ExpressionFault[] {
+  const { next } = slot;
+  if (next === undefined || HTTP_RESULT.includes(next.name) || typeOf(slot, environment) !== 'http_result') return [];
+  const hint = hintFor(next.name, HTTP_RESULT, 'it has status, headers and body; members of a JSON body are read as result.body.NAME');
+  return [{ code: 'unknown_name', message: `the result of an http step has no "${next.name}"`, hint, offset: next.node.end - next.name.length, length: next.name.length }];
 }
 
-function conditionHint(type: ExpressionType): { hint?: string } {
-  return type === 'string' ? { hint: 'compare it: … == "value"' } : type === 'integer' || type === 'number' ? { hint: 'compare it: … > 0' } : {};
-}
-
-function typeOf(reference: FoundReference, environment: TypeEnvironment): ExpressionType {
-  const { root, name, member, output } = reference;
-  if (reference.form === 'optional') return 'object';
+function typeOf({ root, name, member, output }: Slot, environment: TypeEnvironment): ExpressionType {
   switch (root) {
     case 'params':
       return name === undefined ? 'object' : environment.param(name);
@@ -102,41 +114,44 @@ function typeOf(reference: FoundReference, environment: TypeEnvironment): Expres
   }
 }
 
-function letterOf(type: ExpressionType): VariableLetter {
+function celTypeOf(type: ExpressionType): CelType {
   switch (type) {
     case 'string':
-      return 's';
+      return 'string';
     case 'integer':
     case 'number':
-      return 'n';
+      return 'double';
     case 'boolean':
-      return 'b';
-    case 'object':
-      return 'm';
-    // The library wants an integer as the index of a typed list; numbers here are decimals (C1), so lists stay untyped.
+      return 'bool';
     case 'array':
+      return 'list<dyn>';
+    case 'object':
+      return 'map<string, dyn>';
     case 'http_result':
     case 'null':
     case 'any':
-      return 'x';
+      return 'dyn';
   }
 }
 
-function typeFrom(cel: string, references: ReadonlyArray<FoundReference & { variable: string }>, environment: TypeEnvironment, text: string): ExpressionType {
-  // One bare reference keeps the type that the plan declared, `integer` included.
-  const [only] = references;
-  if (only !== undefined && references.length === 1 && only.form === 'value' && only.node.start === 0 && only.node.end === text.length) {
-    const type = typeOf(only, environment);
-    return type === 'http_result' ? 'object' : type;
-  }
-  if (cel === 'string' || cel === 'bytes') return 'string';
-  if (cel === 'bool') return 'boolean';
-  if (cel === 'int' || cel === 'uint') return 'integer';
-  if (cel === 'double') return 'number';
-  if (cel === 'null' || cel === 'null_type') return 'null';
-  if (cel.startsWith('list')) return 'array';
-  if (cel.startsWith('map')) return 'object';
-  return 'any';
+function resultOfOnly(slot: Slot, environment: TypeEnvironment): ExpressionType {
+  const type = typeOf(slot, environment);
+  return type === 'http_result' ? 'object' : type;
+}
+
+function resultType({ tree, slots, type }: Compiled, environment: TypeEnvironment): ExpressionType {
+  const values = new Map(slots.flatMap((slot) => (slot.form === 'value' ? [[slot.node, slot]] : [])));
+  const declaredInteger = (node: Node) => {
+    const slot = values.get(node);
+    return slot !== undefined && typeOf(slot, environment) === 'integer';
+  };
+  if (type === 'string') return 'string';
+  if (type === 'bool') return 'boolean';
+  if (type === 'double') return isWhole(tree, declaredInteger) ? 'integer' : 'number';
+  if (type === 'null') return 'null';
+  if (type.startsWith('list')) return 'array';
+  if (type.startsWith('map')) return 'object';
+  return type.startsWith('google.protobuf.') ? 'string' : 'any';
 }
 
 function article(type: ExpressionType): string {

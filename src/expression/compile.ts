@@ -1,88 +1,76 @@
-// Compiles an expression: every reference becomes a variable of a known type. The variable is written over the reference,
-// padded to its length, so that offsets of the library's errors are offsets of the user's text.
-import { celEnvironment, LINEAR_MATCHES, MOST_REFERENCES, type VariableLetter } from './cel.js';
-import { ExpressionError, shown } from './expression-error.js';
-import { findReferences, type FoundReference } from './references.js';
-import { children, isNode, libraryError, parseExpression, type Node } from './syntax.js';
+// Compiles an expression: what it reads becomes variables of known types, and the rest is written again as print.ts says.
+import { celEnvironment, variableOf, type CelType } from './environment.js';
+import { explain } from './explain.js';
+import { ExpressionError, inExpression } from './expression-error.js';
+import { asExpressionError, findUnknown } from './find-unknown.js';
+import { printExpression, type NamedSlot, type Printed } from './print.js';
+import { slotsOf, type Slot } from './references.js';
+import { callOf, parseExpression, type Node } from './syntax.js';
 
 export interface Compiled {
-  /** The references in the order of their variables. */
-  references: ReadonlyArray<FoundReference & { variable: string }>;
-  run(values: { [variable: string]: unknown }): unknown;
+  tree: Node;
+  slots: readonly NamedSlot[];
+  /** Evaluates; reads a variable only when the expression comes to it. */
+  run(values: object): unknown;
   /** CEL type of the result as far as it is known, such as `double` or `dyn`. */
-  check(): { type: string } | { error: ExpressionError };
-  /** An error of the library in the user's words. */
+  type: string;
+  /** An error that `run` threw, in the user's words and at the user's place. */
   explain(error: unknown): ExpressionError;
 }
 
+/** The reference that an expression is, when it is one that is read as it stands, and nothing else. */
+export function onlyReference(text: string): Slot | undefined {
+  const [slot, ...others] = slotsOf(text);
+  if (slot === undefined || others.length > 0 || slot.form !== 'value' || slot.node !== parseExpression(text)) return undefined;
+  return findUnknown(slot.node, text).length === 0 ? slot : undefined;
+}
+
 /**
- * @param letterOf type of the value of a reference; `x` where nothing is known
- * @throws ExpressionError when the text does not parse
+ * @param typeOf type of the value of a reference, `dyn` where nothing is known
+ * @throws ExpressionError when the text does not parse, has unknown names, or its types do not fit
  */
-export function compileExpression(text: string, letterOf: (reference: FoundReference) => VariableLetter): Compiled {
+export function compileExpression(text: string, typeOf: (slot: Slot) => CelType): Compiled {
   const tree = parseExpression(text);
-  const found = findReferences(tree);
-  if (found.length > MOST_REFERENCES) throw new ExpressionError(`an expression may refer to at most ${MOST_REFERENCES} values`, text);
-  const named = found.map((reference, i) => ({ ...reference, variable: `${reference.form === 'presence' ? 'b' : letterOf(reference)}${i}` }));
-  const rewritten = named.reduce((current, { node, variable }) => overwrite(current, text, node, variable), linearMatches(text, tree));
-  const restore = (message: string) =>
-    named.reduce((m, { variable, node }) => m.replaceAll(new RegExp(`\\b${variable}\\b`, 'g'), () => text.slice(node.start, node.end)), message).replaceAll(LINEAR_MATCHES, 'matches');
-  const explain = (error: unknown) => (error instanceof ExpressionError ? error : libraryError(error, text, restore));
-  let program: ReturnType<ReturnType<typeof celEnvironment>['parse']>;
-  try {
-    program = celEnvironment().parse(rewritten);
-  } catch (error) {
-    throw explain(error);
-  }
-  decimalLiterals(program.ast as unknown as Node);
-  return {
-    references: named,
-    run: (values) => program(values),
-    check() {
-      const result = program.check();
-      if (result.valid) return { type: String(result.type) };
-      return { error: explain(result.error ?? new Error(`${shown(text)} has no valid type`)) };
-    },
-    explain,
-  };
-}
-
-// Writes a variable over a reference. A node inside parentheses ends behind them: those stay.
-function overwrite(current: string, text: string, node: Node, variable: string): string {
-  const slice = text.slice(node.start, node.end);
-  const kept = node.op === 'call' ? '' : slice.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '').replace(/[^)]/g, '');
-  return current.slice(0, node.start) + (variable + kept).padEnd(slice.length) + current.slice(node.end);
-}
-
-// `x.matches(p)` calls the linear form, a name as long as the one it replaces.
-function linearMatches(text: string, tree: Node): string {
-  let result = text;
-  const stack: Node[] = [tree];
-  while (stack.length > 0) {
-    const node = stack.pop() as Node;
-    const args = Array.isArray(node.args) ? (node.args as unknown[]) : [];
-    if (node.op === 'rcall' && args[0] === 'matches' && isNode(args[1])) {
-      const at = text.indexOf('matches', args[1].end);
-      if (at !== -1) result = result.slice(0, at) + LINEAR_MATCHES + result.slice(at + LINEAR_MATCHES.length);
+  const [unknown] = findUnknown(tree, text);
+  if (unknown !== undefined) throw asExpressionError(unknown, text);
+  const slots = slotsOf(text).map((slot, i): NamedSlot => {
+    const type = slot.form === 'presence' ? 'bool' : typeOf(slot);
+    return { ...slot, variable: variableOf(type, slot.form === 'optional', i) };
+  });
+  const loose = new Set<Node>();
+  for (;;) {
+    const printed = printExpression(tree, slots, loose);
+    const explainHere = (error: unknown) => explained(error, printed, text);
+    let program: ReturnType<ReturnType<typeof celEnvironment>['parse']>;
+    let checked: ReturnType<(typeof program)['check']>;
+    try {
+      program = celEnvironment().parse(printed.text);
+      checked = program.check();
+    } catch (error) {
+      throw explainHere(error);
     }
-    stack.push(...children(node));
+    if (checked.valid) return { tree, slots, run: (values) => program(values as { [name: string]: unknown }) as unknown, type: String(checked.type), explain: explainHere };
+    if (!loosen(checked.error, printed, loose)) throw explainHere(checked.error);
   }
-  return result;
 }
 
-// C1 of cel.ts: an integer literal is a number like any other, unless it is an index, where the library wants an integer.
-function decimalLiterals(tree: Node): void {
-  const stack: Node[] = [tree];
-  while (stack.length > 0) {
-    const node = stack.pop() as Node;
-    if (node.op === 'value' && typeof node.args === 'bigint') {
-      const number = Number(node.args);
-      if (!Number.isSafeInteger(number)) throw new ExpressionError(`the integer ${node.args} is too large: numbers are exact to 9007199254740991`, '', { offset: node.start, length: node.end - node.start });
-      node.args = number;
-    } else {
-      const [object, key] = Array.isArray(node.args) ? (node.args as unknown[]) : [];
-      const isIndex = (node.op === '[]' || node.op === '[?]') && isNode(object) && isNode(key) && key.op === 'value';
-      stack.push(...(isIndex ? [object] : children(node)));
-    }
-  }
+// JSON has no types of branches: `has(x) ? x : null` is as good as any. Where types meet that differ, nothing more is
+// said of the type of the whole. False when the error is of another kind.
+function loosen(error: unknown, printed: Printed, loose: Set<Node>): boolean {
+  const { code, range } = error as { code?: string; range?: { start: number; end: number } };
+  const node = range === undefined ? undefined : printed.nodeAt(range);
+  if (node === undefined) return false;
+  const before = loose.size;
+  if (code === 'incompatible_ternary_branches' && node.op === '?:') for (const branch of (node.args as Node[]).slice(1)) loose.add(branch);
+  if (code === 'incompatible_argument_type' && callOf(node)?.name !== 'or') loose.add(node);
+  return loose.size > before;
+}
+
+function explained(error: unknown, printed: Printed, text: string): ExpressionError {
+  if (error instanceof ExpressionError) return error;
+  const { range } = error as { range?: { start: number; end: number } };
+  const node = range === undefined ? undefined : printed.nodeAt(range);
+  const { message, hint } = explain(error, node, node === undefined ? undefined : text.slice(node.start, node.end));
+  const place = node === undefined ? undefined : { offset: node.start, length: node.end - node.start };
+  return new ExpressionError(inExpression(message, text), text, place, hint, message);
 }

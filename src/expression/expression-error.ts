@@ -6,13 +6,20 @@ export class ExpressionError extends Error {
   /** Where in the text the fault begins, and how many characters it covers; undefined when it is the whole. */
   readonly offset: number | undefined;
   readonly length: number | undefined;
+  /** What to do about it, where that is known. */
+  readonly hint: string | undefined;
 
-  constructor(message: string, expression: string, range?: { offset: number; length: number }) {
+  /** The message without the expression, for where that is shown anyway. */
+  readonly reason: string;
+
+  constructor(message: string, expression: string, range?: { offset: number; length: number }, hint?: string, reason = message) {
     super(message);
     this.name = 'ExpressionError';
     this.expression = expression;
     this.offset = range?.offset;
     this.length = range?.length;
+    this.hint = hint;
+    this.reason = reason;
   }
 }
 
@@ -20,4 +27,9 @@ export class ExpressionError extends Error {
 export function shown(expression: string): string {
   const line = expression.replace(/\s+/g, ' ').trim();
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+/** The end of every message about an evaluation: which expression it was. */
+export function inExpression(message: string, expression: string): string {
+  return `${message} (in: ${shown(expression)})`;
 }

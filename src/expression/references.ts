@@ -1,14 +1,16 @@
-// What an expression refers to. `guarded` says that a missing value does no harm there: the read stands inside has(),
-// before `.?`, or in a branch that has() of the same path (or a status of "completed") opened.
-import { ExpressionError } from './expression-error.js';
-import { memoize } from './memoize.js';
-import { children, isNode, parseExpression, pathOf, type Node, type Path, type Root } from './syntax.js';
-import { templateExpressions } from './template-text.js';
+// What an expression refers to.
+//
+// `guarded` says that a missing value does no harm there: the read stands inside has() or default(), goes through `.?`,
+// or stands in a branch that is taken only when has() of the same path held, or when the step's status was "completed".
 import type { JsonValue } from '../core/json.js';
+import { MACROS } from './functions.js';
+import { memoize } from './memoize.js';
+import { callOf, chainOf, children, parseExpression, type Chain, type Node, type Root } from './syntax.js';
+import { templateExpressions } from './template-text.js';
 
 export interface Reference {
   root: Root;
-  /** Step id, or name of the param, variable, secret, or member; undefined when the root itself is read. */
+  /** Step id, or name of the param, variable, secret or member; undefined when the root itself is read. */
   name?: string;
   /** Of a step: what of it is read; undefined when the step itself is. */
   member?: 'outputs' | 'result' | 'status';
@@ -19,16 +21,28 @@ export interface Reference {
   length: number;
 }
 
-/** A reference with what the compiler needs of it: how many names belong to it, and whether only its presence is asked. */
-export interface FoundReference extends Reference {
-  names: string[];
+/** A reference as the compiler sees it: a place in the tree where a value of the plan is put. */
+export interface Slot extends Reference {
+  /** The names from the root to the value: `["a", "outputs", "x"]`. */
+  names: readonly string[];
+  /** `presence`: true or false, whether it is there. `optional`: the value or none. */
   form: 'value' | 'presence' | 'optional';
-  /** The node that the reference replaces. */
+  /** The node that the value replaces. */
   node: Node;
+  /** What is read from the value at once, when that is a name. */
+  next?: { name: string; node: Node };
 }
 
 /** References of an expression, in the order of the text. ExpressionError when it does not parse. */
-export const referencesOf: (expression: string) => Reference[] = memoize((expression) => findReferences(parseExpression(expression)));
+export const referencesOf: (expression: string) => readonly Reference[] = memoize((expression) =>
+  slotsOf(expression).map(({ root, name, member, output, guarded, offset, length }) => {
+    const reference: Reference = { root, guarded, offset, length };
+    if (name !== undefined) reference.name = name;
+    if (member !== undefined) reference.member = member;
+    if (output !== undefined) reference.output = output;
+    return reference;
+  }),
+);
 
 /** References of all `${{ }}` of a text; offsets are into that text. */
 export function referencesOfTemplate(text: string): Reference[] {
@@ -44,90 +58,83 @@ export function referencesOfValue(value: JsonValue): Reference[] {
   while (stack.length > 0) {
     const item = stack.pop() as JsonValue;
     if (typeof item === 'string') {
-      if (item.includes('${{')) found.push(...referencesOfTemplate(item));
-    } else if (Array.isArray(item)) {
-      for (let i = item.length - 1; i >= 0; i -= 1) stack.push(item[i] as JsonValue);
+      if (item.includes('${{')) for (const reference of referencesOfTemplate(item)) found.push(reference);
     } else if (item !== null && typeof item === 'object') {
-      stack.push(...Object.values(item).reverse());
+      for (const member of (Array.isArray(item) ? [...item] : Object.values(item)).reverse()) stack.push(member);
     }
   }
   return found;
 }
 
-type Guards = ReadonlySet<string>;
-const NO_GUARDS: Guards = new Set();
-
-/** All references in a tree. */
-export function findReferences(root: Node): FoundReference[] {
-  const found: FoundReference[] = [];
-  visit(root, NO_GUARDS, new Set(), found);
+/** The references of an expression with their nodes, in the order of the text. */
+export function slotsOf(expression: string): Slot[] {
+  const found: Slot[] = [];
+  visit(parseExpression(expression), NO_GUARDS, NO_NAMES, found);
   return found.sort((a, b) => a.offset - b.offset);
 }
 
-const MACROS = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
+/** Paths that are there, each as a canonical text. */
+type Guards = ReadonlySet<string>;
+const NO_GUARDS: Guards = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
-function visit(node: Node, guards: Guards, bound: ReadonlySet<string>, found: FoundReference[]): void {
-  const args = Array.isArray(node.args) ? (node.args as unknown[]) : [];
-  if (node.op === 'call' && args[0] === 'has') {
-    const asked = (args[1] as unknown[] | undefined)?.[0];
-    const path = isNode(asked) ? pathOf(asked, bound) : undefined;
-    if (path !== undefined && path.names.length > 0) {
-      found.push(reference(path, node, 'presence', true));
+function visit(node: Node, guards: Guards, bound: ReadonlySet<string>, found: Slot[]): void {
+  const call = callOf(node);
+  if (call !== undefined && call.receiver === undefined && (call.name === 'has' || call.name === 'default') && call.args[0] !== undefined) {
+    const chain = chainOf(call.args[0], bound);
+    if (chain !== undefined && chain.links.length > 0) {
+      const wholeAsked = call.name === 'has' && chain.names.length === chain.links.length;
+      found.push(wholeAsked ? presence(chain, node, call.args[0]) : slotOf(chain, 'optional', true));
+      visitKeys(chain, guards, bound, found);
+      for (const argument of call.args.slice(1)) visit(argument, guards, bound, found);
       return;
     }
   }
-  if (node.op === '.?' || node.op === '[?]') {
-    const [object, key] = args;
-    const name = typeof key === 'string' ? key : isNode(key) && typeof key.args === 'string' ? key.args : undefined;
-    const path = isNode(object) ? pathOf(object, bound) : undefined;
-    if (path !== undefined) {
-      // The base is read as a map that may lack the name; the name itself is still checked against the plan.
-      const whole = reference(path, path.ends.at(-1) as Node, 'optional', true);
-      found.push(name === undefined ? whole : named(whole, name));
-      if (isNode(key)) visit(key, guards, bound, found);
-      return;
-    }
-  }
-  const path = pathOf(node, bound);
-  if (path !== undefined) {
-    found.push(reference(path, undefined, 'value', isGuarded(path, guards)));
+  const chain = chainOf(node, bound);
+  if (chain !== undefined) {
+    const optional = chain.links.some((link) => link.optional);
+    found.push(optional ? slotOf(chain, 'optional', true) : slotOf(chain, 'value', isGuarded(chain, guards)));
+    visitKeys(chain, guards, bound, found);
     return;
   }
   if (node.op === '?:' || node.op === '&&' || node.op === '||') {
-    const [first, second, third] = args as [Node, Node, Node | undefined];
+    const [first, second, third] = node.args as [Node, Node, Node | undefined];
     visit(first, guards, bound, found);
-    const after = node.op === '||' ? opened(first, false, bound) : opened(first, true, bound);
-    visit(second, union(guards, after), bound, found);
+    visit(second, union(guards, opened(first, node.op !== '||', bound)), bound, found);
     if (third !== undefined) visit(third, union(guards, opened(first, false, bound)), bound, found);
     return;
   }
-  const inner = node.op === 'rcall' && MACROS.has(args[0] as string) ? withVariable(args, bound) : bound;
-  for (const child of children(node)) visit(child, guards, inner, found);
+  if (call?.receiver !== undefined && MACROS.has(call.name)) {
+    visit(call.receiver, guards, bound, found);
+    const [variable, ...bodies] = call.args;
+    const inner = variable?.op === 'id' ? new Set([...bound, variable.args as string]) : bound;
+    for (const body of bodies) visit(body, guards, inner, found);
+    return;
+  }
+  for (const child of children(node)) visit(child, guards, bound, found);
 }
 
-function withVariable(args: unknown[], bound: ReadonlySet<string>): ReadonlySet<string> {
-  const variable = (args[2] as unknown[] | undefined)?.[0];
-  return isNode(variable) && variable.op === 'id' ? new Set([...bound, variable.args as string]) : bound;
+function visitKeys(chain: Chain, guards: Guards, bound: ReadonlySet<string>, found: Slot[]): void {
+  for (const { key } of chain.links) if (typeof key !== 'string') visit(key, guards, bound, found);
 }
 
 /** Paths that are certainly there when a condition is `truth`. */
 function opened(condition: Node, truth: boolean, bound: ReadonlySet<string>): Guards {
-  const args = Array.isArray(condition.args) ? (condition.args as unknown[]) : [];
-  if (condition.op === '!_' && isNode(condition.args)) return opened(condition.args, !truth, bound);
-  if (condition.op === '!_' && isNode(args[0])) return opened(args[0], !truth, bound);
-  if ((condition.op === '&&' && truth) || (condition.op === '||' && !truth)) {
-    return union(opened(args[0] as Node, truth, bound), opened(args[1] as Node, truth, bound));
+  if (condition.op === '!_') return opened(condition.args as Node, !truth, bound);
+  if (condition.op === (truth ? '&&' : '||')) {
+    const [left, right] = condition.args as [Node, Node];
+    return union(opened(left, truth, bound), opened(right, truth, bound));
   }
-  if (condition.op === 'call' && args[0] === 'has' && truth) {
-    const asked = (args[1] as unknown[])[0];
-    const path = isNode(asked) ? pathOf(asked, bound) : undefined;
-    return path === undefined ? NO_GUARDS : new Set([keyOf(path.root, path.names)]);
+  const call = callOf(condition);
+  if (truth && call?.name === 'has' && call.args[0] !== undefined) {
+    const chain = chainOf(call.args[0], bound);
+    return chain === undefined ? NO_GUARDS : new Set([keyOf(chain.root, chain.names)]);
   }
-  if ((condition.op === '==' && truth) || (condition.op === '!=' && !truth)) {
-    const [left, right] = args as [Node, Node];
+  if (condition.op === (truth ? '==' : '!=')) {
+    const [left, right] = condition.args as [Node, Node];
     const [side, word] = left.op === 'value' ? [right, left] : [left, right];
-    const path = word.op === 'value' && word.args === 'completed' ? pathOf(side, bound) : undefined;
-    if (path?.root === 'steps' && path.names[1] === 'status') return new Set([keyOf('steps', [path.names[0] as string])]);
+    const chain = word.op === 'value' && word.args === 'completed' ? chainOf(side, bound) : undefined;
+    if (chain?.root === 'steps' && chain.names[1] === 'status') return new Set([keyOf('steps', chain.names.slice(0, 1))]);
   }
   return NO_GUARDS;
 }
@@ -136,44 +143,47 @@ function union(a: Guards, b: Guards): Guards {
   return b.size === 0 ? a : a.size === 0 ? b : new Set([...a, ...b]);
 }
 
+// So written that the key of a path begins with the key of every shorter one.
 function keyOf(root: string, names: readonly string[]): string {
-  return JSON.stringify([root, ...names]);
+  return `${JSON.stringify([root, ...names]).slice(0, -1)},`;
 }
 
-// A path is guarded by has() of itself, of a path below it, or by its step having completed.
-function isGuarded(path: Path, guards: Guards): boolean {
+// What is there makes what it stands in be there, and (steps have their outputs all at once) what stands in it.
+function isGuarded(chain: Chain, guards: Guards): boolean {
   if (guards.size === 0) return false;
-  for (let length = 1; length <= path.names.length; length += 1) {
-    if ((length > 1 || path.root === 'steps') && guards.has(keyOf(path.root, path.names.slice(0, length)))) return true;
-    if (length === 1 && path.root === 'env' && guards.has(keyOf('env', path.names.slice(0, 1)))) return true;
-  }
-  const own = keyOf(path.root, path.names).slice(0, -1);
-  for (const guard of guards) if (guard.startsWith(`${own},`)) return true;
+  const own = keyOf(chain.root, chain.names.slice(0, ownLength(chain)));
+  for (const guard of guards) if (guard.startsWith(own) || own.startsWith(guard)) return true;
   return false;
 }
 
-/** How many names of a path belong to the reference; what follows is read from its value. */
-function ownNames(path: Path): number {
-  if (path.root !== 'steps') return Math.min(1, path.names.length);
-  return Math.min(path.names[1] === 'outputs' ? 3 : 2, path.names.length);
+/** How many names of a chain belong to the reference; what follows is read from its value. */
+function ownLength({ root, names }: Chain): number {
+  return Math.min(root !== 'steps' ? 1 : names[1] === 'outputs' ? 3 : 2, names.length);
 }
 
-function reference(path: Path, node: Node | undefined, form: FoundReference['form'], guarded: boolean): FoundReference {
-  const own = form === 'value' ? ownNames(path) : path.names.length;
-  const names = path.names.slice(0, own);
-  const place = node ?? (path.ends[own] as Node);
-  const shownAt = form === 'presence' ? (path.ends.at(-1) as Node) : place;
-  const base: FoundReference = { root: path.root, guarded, offset: shownAt.start, length: shownAt.end - shownAt.start, names, form, node: place };
-  return names.reduce((result, name) => named(result, name), base);
+function slotOf(chain: Chain, form: 'value' | 'optional', guarded: boolean): Slot {
+  const own = ownLength(chain);
+  const node = chain.links[own - 1]?.node ?? chain.rootNode;
+  const slot = makeSlot(chain, chain.names.slice(0, own), form, guarded, node, node);
+  const following = chain.links[own];
+  if (typeof following?.key === 'string') slot.next = { name: following.key, node: following.node };
+  return slot;
 }
 
-function named(reference_: FoundReference, name: string): FoundReference {
-  if (reference_.name === undefined) return { ...reference_, name };
-  if (reference_.root !== 'steps') return reference_;
-  if (reference_.member === undefined) {
-    if (name === 'outputs' || name === 'result' || name === 'status') return { ...reference_, member: name };
-    const place = { offset: reference_.offset, length: reference_.length };
-    throw new ExpressionError(`a step has no "${name}"; it has status, outputs and result`, '', place);
-  }
-  return reference_.member === 'outputs' && reference_.output === undefined ? { ...reference_, output: name } : reference_;
+function presence(chain: Chain, call: Node, asked: Node): Slot {
+  return makeSlot(chain, chain.names, 'presence', true, call, asked);
 }
+
+// Made member by member: a plan may have a hundred thousand of them.
+function makeSlot(chain: Chain, names: readonly string[], form: Slot['form'], guarded: boolean, node: Node, end: Node): Slot {
+  const { root, rootNode } = chain;
+  const slot: Slot = { root, guarded, offset: rootNode.start, length: end.end - rootNode.start, names, form, node };
+  const [name, member, output] = chain.names.slice(0, ownLength(chain));
+  if (name !== undefined) slot.name = name;
+  if (root !== 'steps' || !MEMBERS.includes(member)) return slot;
+  slot.member = member as 'outputs';
+  if (output !== undefined) slot.output = output;
+  return slot;
+}
+
+const MEMBERS: readonly unknown[] = ['outputs', 'result', 'status'];

@@ -1,41 +1,36 @@
-// The syntax tree of an expression as the library gives it, and the paths in it that read a plan's values.
-import { celEnvironment } from './cel.js';
-import { ExpressionError, shown } from './expression-error.js';
+// The syntax tree of an expression as the library gives it, and the chains of names in it that read a plan's values.
+import { Environment } from '@marcbachmann/cel-js';
+import { ExpressionError } from './expression-error.js';
+import { memoize } from './memoize.js';
+import { syntaxError } from './syntax-error.js';
 
-/** A node of the library's tree; offsets are into the text of the expression. */
+/** A node of the library's tree; offsets are into the text of the expression. It is never changed. */
 export interface Node {
-  op: string;
-  args: unknown;
-  start: number;
-  end: number;
+  readonly op: string;
+  readonly args: unknown;
+  readonly start: number;
+  readonly end: number;
 }
 
 export const ROOTS = ['steps', 'params', 'env', 'secrets', 'session', 'plan'] as const;
 export type Root = (typeof ROOTS)[number];
 
 const LONGEST_EXPRESSION = 20_000;
+const LIMITS = { maxAstNodes: 2000, maxDepth: 100, maxListElements: 1000, maxMapEntries: 1000, maxCallArguments: 32 };
 
-/** Parses an expression. ExpressionError with the place. */
-export function parseExpression(text: string): Node {
+let parser: Environment | undefined;
+
+/** Parses an expression. ExpressionError with the place; also for one that is too long, too large or too deep. */
+export const parseExpression: (text: string) => Node = memoize((text) => {
   if (text.length > LONGEST_EXPRESSION) throw new ExpressionError(`an expression may have at most ${LONGEST_EXPRESSION} characters, this one has ${text.length}`, text);
-  if (text.trim() === '') throw new ExpressionError('the expression is empty', text);
+  if (text.trim() === '') throw new ExpressionError('the expression is empty', text, { offset: 0, length: text.length });
+  parser ??= new Environment({ enableOptionalTypes: true, limits: LIMITS });
   try {
-    return celEnvironment().parse(text).ast as unknown as Node;
+    return parser.parse(text).ast as unknown as Node;
   } catch (error) {
-    throw libraryError(error, text);
+    throw syntaxError(error, text);
   }
-}
-
-/** An error of the library as ours: its first line, and the place that it names. */
-export function libraryError(error: unknown, text: string, restore: (message: string) => string = (message) => message): ExpressionError {
-  const message = restore((error instanceof Error ? error.message : String(error)).split('\n')[0] as string);
-  const range = (error as { range?: { start: number; end: number } }).range;
-  return new ExpressionError(
-    `${message} in: ${shown(text)}`,
-    text,
-    range === undefined ? undefined : { offset: Math.min(range.start, text.length), length: Math.max(1, range.end - range.start) },
-  );
-}
+});
 
 export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as Node).op === 'string' && typeof (value as Node).start === 'number';
@@ -53,30 +48,65 @@ export function children(node: Node): Node[] {
   return found;
 }
 
-/** A path such as `steps.a.outputs.x`: its root and the names after it, with the node that ends each name. */
-export interface Path {
-  root: Root;
-  names: string[];
-  /** `ends[0]` is the root's own node, `ends[i]` the node that has the first i names. */
-  ends: Node[];
+/** `f(a, b)` or `x.f(a, b)`; undefined for any other node. */
+export function callOf(node: Node): { name: string; receiver?: Node; args: readonly Node[] } | undefined {
+  if (node.op === 'call') {
+    const [name, args] = node.args as [string, Node[]];
+    return { name, args };
+  }
+  if (node.op === 'rcall') {
+    const [name, receiver, args] = node.args as [string, Node, Node[]];
+    return { name, receiver, args };
+  }
+  return undefined;
 }
 
-/** The longest plain path (`.name`, `["name"]`) that a node is; undefined when it does not begin at a root. */
-export function pathOf(node: Node, bound: ReadonlySet<string>): Path | undefined {
-  const ends: Node[] = [];
-  const names: string[] = [];
-  let at: Node = node;
-  for (;;) {
-    ends.unshift(at);
-    if (at.op === 'id') {
-      const root = at.args as string;
-      return (ROOTS as readonly string[]).includes(root) && !bound.has(root) ? { root: root as Root, names, ends } : undefined;
-    }
-    const [object, key] = Array.isArray(at.args) ? (at.args as unknown[]) : [];
-    if (!isNode(object)) return undefined;
-    if (at.op === '.' && typeof key === 'string') names.unshift(key);
-    else if (at.op === '[]' && isNode(key) && key.op === 'value' && typeof key.args === 'string') names.unshift(key.args);
-    else return undefined;
-    at = object;
+/** One step of a chain: `.key`, `["key"]`, `[expression]`, and the same with `?`. */
+export interface Link {
+  key: string | Node;
+  optional: boolean;
+  /** The node that ends with this link. */
+  node: Node;
+}
+
+/** What an access node reads, and by which key; undefined for any other node. */
+export function linkOf(node: Node): { object: Node; link: Link } | undefined {
+  if (node.op === '.' || node.op === '.?') {
+    const [object, key] = node.args as [Node, string];
+    return { object, link: { key, optional: node.op === '.?', node } };
   }
+  if (node.op === '[]' || node.op === '[?]') {
+    const [object, key] = node.args as [Node, Node];
+    return { object, link: { key: key.op === 'value' && typeof key.args === 'string' ? key.args : key, optional: node.op === '[?]', node } };
+  }
+  return undefined;
+}
+
+/** A chain that begins at a root, such as `steps.a.outputs.x`. */
+export interface Chain {
+  root: Root;
+  rootNode: Node;
+  links: Link[];
+  /** Keys that are known names, up to the first that is not. */
+  names: string[];
+}
+
+/** The chain that a node is; undefined when it does not begin at a root. */
+export function chainOf(node: Node, bound: ReadonlySet<string>): Chain | undefined {
+  const links: Link[] = [];
+  let at = node;
+  for (;;) {
+    const access = linkOf(at);
+    if (access === undefined) break;
+    links.push(access.link);
+    at = access.object;
+  }
+  if (at.op !== 'id' || bound.has(at.args as string) || !(ROOTS as readonly unknown[]).includes(at.args)) return undefined;
+  links.reverse();
+  const names: string[] = [];
+  for (const { key } of links) {
+    if (typeof key !== 'string') break;
+    names.push(key);
+  }
+  return { root: at.args as Root, rootNode: at, links, names };
 }

@@ -2,7 +2,7 @@
 // itself skipped whenever they are missing; else the read must be guarded by has() or a default.
 import type { Reference } from '../expression/references.js';
 import type { StepDraft } from './step-draft.js';
-import { quote } from './suggest.js';
+import { quote } from '../core/suggest.js';
 
 type Absent = { code: 'may_be_absent'; message: string; hint: string } | undefined;
 

@@ -2,7 +2,7 @@
 import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
 import { isOfType, paramFault, TYPE_WORDS, type ValueFault } from './param-value.js';
 import type { ParamSpec, Plan, ValueType } from './plan.js';
-import { listOf, nearest, quote } from './suggest.js';
+import { listOf, nearest, quote } from '../core/suggest.js';
 
 export interface ParamProblem {
   code: 'unknown_param' | 'missing_param' | 'bad_param';

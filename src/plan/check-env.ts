@@ -4,7 +4,7 @@ import { referencesOfTemplate } from '../expression/references.js';
 import type { PlanContext } from './plan-context.js';
 import type { PlanPath, ReferenceFault } from './problem-list.js';
 import type { Site } from './sites.js';
-import { hintFor, nearest, quote } from './suggest.js';
+import { hintFor, nearest, quote } from '../core/suggest.js';
 
 const SECRET_LIKE = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PRIVATE_KEY|API_?KEY|ACCESS_KEY|CREDENTIALS?)(?:_|$|\d)/i;
 

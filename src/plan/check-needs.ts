@@ -4,7 +4,7 @@ import { unknownStep } from './check-references.js';
 import type { PlanContext } from './plan-context.js';
 import type { PlanPath } from './problem-list.js';
 import type { NeedPlace, StepDraft } from './step-draft.js';
-import { quote } from './suggest.js';
+import { quote } from '../core/suggest.js';
 
 /** Takes the explicit needs of all steps into their drafts; those that cannot be are told and left out. */
 export function checkNeeds(context: PlanContext): void {

@@ -4,7 +4,7 @@ import { isOfType, linearRegex, paramFault, TYPE_WORDS } from './param-value.js'
 import type { ParamSpec } from './plan.js';
 import type { PlanContext } from './plan-context.js';
 import type { PlanPath } from './problem-list.js';
-import { quote } from './suggest.js';
+import { quote } from '../core/suggest.js';
 import type { ProblemCode } from './problem-code.js';
 
 export function checkParams(context: PlanContext): void {

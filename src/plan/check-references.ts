@@ -13,7 +13,7 @@ import type { PlanContext } from './plan-context.js';
 import { planSites, stepSites, type Site } from './sites.js';
 import type { NeedPlace, StepDraft } from './step-draft.js';
 import type { ReferenceFault } from './problem-list.js';
-import { hintFor, listOf, nearest, quote } from './suggest.js';
+import { hintFor, listOf, nearest, quote } from '../core/suggest.js';
 
 /** A place with at least one expression in it. */
 export interface LiveSite {

@@ -4,7 +4,7 @@ import type { AuthoredLimits } from './authored.js';
 import type { PlanPath } from './problem-list.js';
 import type { PlanContext } from './plan-context.js';
 import type { StepDraft } from './step-draft.js';
-import { listOf, quote } from './suggest.js';
+import { listOf, quote } from '../core/suggest.js';
 
 const RESERVED_ID = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 const OWN_ENV = new Set(['PLAN_SESSION_ID', 'PLAN_STEP_ID', 'PLAN_ATTEMPT', 'PLAN_ATTEMPT_ID', 'PLAN_OUTPUT']);

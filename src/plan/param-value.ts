@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import type { JsonValue } from '../core/json.js';
 import { canonicalJson } from '../core/json.js';
 import type { ParamSpec, ValueType } from './plan.js';
-import { listOf, nearest, quote } from './suggest.js';
+import { listOf, nearest, quote } from '../core/suggest.js';
 
 export interface ValueFault {
   message: string;

@@ -1,7 +1,7 @@
 // One YAML scalar to a JSON value, by what is meant at its place.
 import type { Scalar } from 'yaml';
 import type { JsonValue } from '../core/json.js';
-import { quote } from './suggest.js';
+import { quote } from '../core/suggest.js';
 import type { ProblemCode } from './problem-code.js';
 
 export interface ScalarRule {

