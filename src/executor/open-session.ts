@@ -9,7 +9,7 @@ import { isTerminal, PENDING, type StepState } from '../core/step-state.js';
 import { shapeOf, type PlanShape } from '../graph/plan-shape.js';
 import { bindParams } from '../plan/bind-params.js';
 import type { LoadedPlan } from '../plan/load.js';
-import { parsePlanJson, planJson } from '../plan/plan-json.js';
+import { parsePlanJson, planJson, storedForm } from '../plan/plan-json.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { endOrphans } from '../process/orphans.js';
 import type { Lease, Store, StoredSession } from '../store/store.js';
@@ -45,7 +45,7 @@ export interface OpenSession {
 
 /** Creates a session. UsageError: `bad_session_id`, `session_exists`, `invalid_params`, `missing_secrets`. */
 export async function createSession(host: Host, loaded: LoadedPlan, sessionId: string, params: JsonObject): Promise<OpenSession> {
-  const { plan } = loaded;
+  const plan = storedForm(loaded.plan);
   const now = host.clock.now();
   if (!isSessionId(sessionId)) {
     throw new UsageError('bad_session_id', `"${sessionId}" cannot name a session: use letters, digits, "_" and "-", at most 100, and no device name such as "con"`);
@@ -72,7 +72,7 @@ export async function createSession(host: Host, loaded: LoadedPlan, sessionId: s
   };
   const lease = await host.store.createSession({
     start,
-    plan_json: planJson(plan),
+    plan_json: planJson(loaded.plan),
     plan_source: loaded.source,
     state: session,
     holder: newHolder(),

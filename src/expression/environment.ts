@@ -53,7 +53,6 @@ function makeEnvironment(): Environment {
   }
   add('_n(int): double', (value: bigint) => attempt(() => exactNumber(value)));
   add('_n(double): double', (value: number) => value);
-  add('_whole(double): double', (value: number) => (Number.isFinite(value) ? Math.trunc(value) : fail('division by zero')));
   add('_exact(double): double', (value: number) => (Number.isSafeInteger(value) ? value : fail(`${value} is too large: ${TOO_LARGE}`)));
   add('_finite(double): double', (value: number) => (Number.isFinite(value) ? value : fail('division by zero')));
   add('_index(double): int', (value: number) => wholeNumber(value, 'an index'));

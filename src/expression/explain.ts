@@ -61,7 +61,7 @@ function call(text: string): Explanation {
   const words = typesOf(args).map(word);
   if (target === '_index') return { message: `an index is a whole number, or the name of a member, not ${words.join(', ')}` };
   if (target === '_key') return { message: `the keys of an object are text, not ${words.join(', ')}`, hint: 'put the key in quotes' };
-  if (['_n', '_whole', '_exact', '_finite'].includes(target)) return { message: `a number is needed here, not ${words.join(', ')}` };
+  if (['_n', '_exact', '_finite'].includes(target)) return { message: `a number is needed here, not ${words.join(', ')}` };
   const behind = words.length === 0 ? '' : ` with ${words.join(', ')}`;
   return { message: at === -1 ? `${name}() does not take ${words.join(', ')}` : `${name}() cannot be used on ${word(target.slice(0, at))}${behind}` };
 }

@@ -1,9 +1,7 @@
 // The functions and methods that expressions have. Everything else is an unknown name.
 //
 // Numbers are JSON numbers, of one kind, so whole numbers and decimals mix everywhere: `1 == 1.0`, `params.n * 1.5`.
-// Division: two integers that the expression itself makes (written, counted by size(), made by int()) divide as in CEL,
-// `10 / 4` is 2; `10 / 4.0` is 2.5. A number that is read (params, outputs, results, env) always divides exactly, whole or
-// not: `params.ten / 4` is 2.5, and `int(params.ten) / 4` is 2. Dividing by zero is an error. Whole numbers are exact to
+// A division is exact whatever is divided: `10 / 4` is 2.5, `int(10 / 4)` is 2. By zero it is an error. Whole numbers are exact to
 // 9007199254740991; arithmetic that would leave that range is an error, not a near value.
 //
 // From CEL: size(x), int(x), double(x), string(x), bool(x), has(path), x in list, and the macros all, exists, exists_one,

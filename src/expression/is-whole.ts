@@ -22,10 +22,6 @@ export function isWhole(node: Node, read: (node: Node) => boolean = () => false)
       const [left, right] = node.args as [Node, Node];
       return isWhole(left, read) && isWhole(right, read);
     }
-    case '/': {
-      const [left, right] = node.args as [Node, Node];
-      return isWhole(left) && isWhole(right);
-    }
     case '?:': {
       const [, yes, no] = node.args as [Node, Node, Node];
       return isWhole(yes, read) && isWhole(no, read);

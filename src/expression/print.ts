@@ -2,8 +2,8 @@
 //
 // P1. A reference is a variable (slots); has() and default() become its optional forms.
 // P2. There is one type of number. Integers are written as decimals, what the library counts becomes a number at once
-//     (`_n`), an index an integer again (`_index`). What is computed of integers is one, or an error (`_whole`, `_exact`);
-//     other divisions are those of decimals, but not by zero (`_finite`).
+//     (`_n`), an index an integer again (`_index`). Sums and products of integers are exact, or an error (`_exact`); a
+//     division is that of decimals whatever is divided, but not by zero (`_finite`).
 // P3. Where the library is unsafe, its place is taken: `matches` (JavaScript's patterns), keys of objects that it would
 //     leave out, loops that would take hours (`_turns`).
 //
@@ -120,7 +120,7 @@ class Printer {
       this.print(right, precedence + 1);
     };
     const whole = precedence >= 6 && isWhole(left) && isWhole(right);
-    if (node.op === '/') this.#call(whole ? '_whole' : '_finite', write);
+    if (node.op === '/') this.#call('_finite', write);
     else if (whole && node.op !== '%') this.#call('_exact', write);
     else this.#group(least > precedence, write);
   }

@@ -52,7 +52,7 @@ function checkSite(context: PlanContext, site: Site, hostEnv: Set<string>): Live
     }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    context.faultIn(site, at + (error.offset ?? 0), error.length ?? 1, 'bad_expression', error.message);
+    context.faultIn(site, at + (error.offset ?? 0), error.length ?? 1, 'bad_expression', error.message, error.hint);
     return { site, references: [], sound: false };
   }
   let sound = true;

@@ -13,6 +13,18 @@ export function planJson(plan: Plan): string {
   return text;
 }
 
+const storedForms = new WeakMap<Plan, Plan>();
+
+/**
+ * The plan as a store gives it back. A session is driven from this form from its start, so that a run and a resume see
+ * members in one order, and send the same bytes.
+ */
+export function storedForm(plan: Plan): Plan {
+  let stored = storedForms.get(plan);
+  if (stored === undefined) storedForms.set(plan, (stored = parsePlanJson(planJson(plan))));
+  return stored;
+}
+
 /**
  * The frozen plan of a text that `planJson` made. Throws when the text was changed since: its `plan_hash` no longer
  * fits.

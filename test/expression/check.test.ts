@@ -20,7 +20,7 @@ describe('types', () => {
     ['params.n + 1', 'integer'],
     ['params.n + 1.5', 'number'],
     ['params.n / 2', 'number'],
-    ['10 / 4', 'integer'],
+    ['10 / 4', 'number'],
     ['params.d * 2', 'number'],
     ['size(params.l)', 'integer'],
     ['params.s == "a"', 'boolean'],

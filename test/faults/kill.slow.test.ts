@@ -13,7 +13,7 @@ steps:
   first: { run: "${mark('first')}" }
   quick1: { needs: [first], run: "${mark('quick1')}" }
   quick2: { needs: [first], run: "${mark('quick2')}" }
-  slow: { needs: [first], run: "${mark('slow')}; test -e go || sleep 300" }
+  slow: { needs: [first], run: "${mark('slow')}; test -e go || sleep 30600" }
   last: { needs: [quick1, quick2, slow], run: "${mark('last')}" }
 `;
 
@@ -37,7 +37,7 @@ describe('SIGKILL inside a layer', () => {
     const { after, folder } = await killInsideLayer('per_step');
     expect(after).toEqual(['slow', 'last']);
     expect((await folder.plan(['audit', 'S'])).code).toBe(0);
-    expect(processesWith('sleep 300')).toEqual([]);
+    expect(processesWith('sleep 30600')).toEqual([]);
   });
 
   test('per_layer: the unsaved steps of the layer run again, the saved layer does not', async () => {
@@ -62,7 +62,7 @@ describe('SIGKILL and the counters', () => {
   });
 
   test('inside an attempt: the interruption is charged and is no failure', async () => {
-    const folder = new PlanFolder('plan: 1\nname: p\nsteps:\n  r: { retry: { max_attempts: 1 }, run: "echo try >> fx; test -e go || sleep 301" }\n');
+    const folder = new PlanFolder('plan: 1\nname: p\nsteps:\n  r: { retry: { max_attempts: 1 }, run: "echo try >> fx; test -e go || sleep 30601" }\n');
     for (let kills = 0; kills < 2; kills += 1) {
       const { child, ended } = folder.start(kills === 0 ? ['run', 'p.yaml', '--session', 'S'] : ['resume', 'S']);
       await folder.until(`try ${kills + 1}`, () => folder.lines('fx').length === kills + 1);
@@ -73,7 +73,7 @@ describe('SIGKILL and the counters', () => {
     expect((await folder.plan(['resume', 'S'])).code).toBe(0);
     const shown = await folder.json<{ steps: Array<{ id: string; attempt: number; failures: number; interruptions: number }> }>(['show', 'S']);
     expect(shown.steps[0]).toMatchObject({ attempt: 3, failures: 0, interruptions: 2 });
-    expect(processesWith('sleep 301')).toEqual([]);
+    expect(processesWith('sleep 30601')).toEqual([]);
   });
 });
 
@@ -86,20 +86,20 @@ steps:
   a:
     run: |
       test -e go && exit 0
-      setsid sleep 302 &
-      (trap '' TERM; sleep 303) &
+      setsid sleep 30602 &
+      (trap '' TERM; sleep 30603) &
       echo $$ > pid
-      sleep 304
+      sleep 30604
 `);
     const { child, ended } = folder.start(['run', 'p.yaml', '--session', 'S']);
     await folder.untilFile('pid');
-    await folder.until('all three', () => [302, 303, 304].every((n) => processesWith(`sleep ${n}`).length > 0));
+    await folder.until('all three', () => [30602, 30603, 30604].every((n) => processesWith(`sleep ${n}`).length > 0));
     child.kill('SIGKILL');
     await ended;
     expect(alive(Number(folder.read('pid')))).toBe(true);
     folder.write('go', '');
     expect((await folder.plan(['resume', 'S'])).code).toBe(0);
-    for (const n of [302, 303, 304]) expect(processesWith(`sleep ${n}`), `sleep ${n}`).toEqual([]);
+    for (const n of [30602, 30603, 30604]) expect(processesWith(`sleep ${n}`), `sleep ${n}`).toEqual([]);
   });
 });
 
@@ -115,7 +115,7 @@ describe('two terminals', () => {
   });
 
   test('cancel from another terminal ends a running session within its grace, and it stays cancelled', async () => {
-    const folder = new PlanFolder('plan: 1\nname: queue\nconcurrency: 1\nsteps:\n  a: { run: "touch up; sleep 305; echo a >> fx" }\n  b: { run: "echo b >> fx" }\n  c: { needs: [a], run: "echo c >> fx" }\n');
+    const folder = new PlanFolder('plan: 1\nname: queue\nconcurrency: 1\nsteps:\n  a: { run: "touch up; sleep 30605; echo a >> fx" }\n  b: { run: "echo b >> fx" }\n  c: { needs: [a], run: "echo c >> fx" }\n');
     const { ended } = folder.start(['run', 'p.yaml', '--session', 'S']);
     await folder.untilFile('up');
     const cancelled = Date.now();
@@ -123,14 +123,14 @@ describe('two terminals', () => {
     expect((await ended).code).toBe(5);
     expect(Date.now() - cancelled).toBeLessThan(8000);
     expect(folder.exists('fx')).toBe(false);
-    expect(processesWith('sleep 305')).toEqual([]);
+    expect(processesWith('sleep 30605')).toEqual([]);
     const shown = await folder.json<{ status: string; steps: Array<{ status: string }> }>(['show', 'S']);
     expect([shown.status, ...shown.steps.map((step) => step.status)]).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled']);
     expect((await folder.plan(['resume', 'S'])).code).toBe(2);
   });
 
   test('cancel of a session whose driver was killed ends it, its processes included', async () => {
-    const folder = new PlanFolder('plan: 1\nname: dead\nsteps:\n  a: { run: "touch up; sleep 306" }\n  b: { needs: [a], run: "echo b >> fx" }\n');
+    const folder = new PlanFolder('plan: 1\nname: dead\nsteps:\n  a: { run: "touch up; sleep 30606" }\n  b: { needs: [a], run: "echo b >> fx" }\n');
     const { child, ended } = folder.start(['run', 'p.yaml', '--session', 'S']);
     await folder.untilFile('up');
     child.kill('SIGKILL');
@@ -138,18 +138,18 @@ describe('two terminals', () => {
     const cancel = await folder.plan(['cancel', 'S']);
     expect(cancel.code, cancel.stderr).toBe(0);
     expect((await folder.json<{ status: string }>(['show', 'S'])).status).toBe('cancelled');
-    expect(processesWith('sleep 306')).toEqual([]);
+    expect(processesWith('sleep 30606')).toEqual([]);
     expect(folder.exists('fx')).toBe(false);
   });
 
   test('Ctrl-C ends the children, saves, exits 130, and the session goes on', async () => {
-    const folder = new PlanFolder('plan: 1\nname: int\nsteps:\n  a: { run: "echo a >> fx" }\n  b: { needs: [a], run: "echo b >> fx; test -e go || sleep 307" }\n');
+    const folder = new PlanFolder('plan: 1\nname: int\nsteps:\n  a: { run: "echo a >> fx" }\n  b: { needs: [a], run: "echo b >> fx; test -e go || sleep 30607" }\n');
     const { child, ended } = folder.start(['run', 'p.yaml', '--session', 'S']);
     await folder.until('b', () => folder.lines('fx').length === 2);
     child.kill('SIGINT');
     const first = await ended;
     expect(first.code, first.stderr).toBe(130);
-    expect(processesWith('sleep 307')).toEqual([]);
+    expect(processesWith('sleep 30607')).toEqual([]);
     folder.write('go', '');
     expect((await folder.plan(['resume', 'S'])).code).toBe(0);
     expect(folder.lines('fx')).toEqual(['a', 'b', 'b']);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getEventListeners } from 'node:events';
@@ -89,7 +90,7 @@ test('a process that still holds the pipe of an ended command never writes into 
   expect(ghost.end.kind).toBe('exited');
   const next = await Promise.all(Array.from({ length: 4 }, () => run('sleep 0.4; echo me')));
   expect(next.map(({ log }) => log)).toEqual(['me\n', 'me\n', 'me\n', 'me\n']);
-  for (const pid of alive(ghost.tag)) process.kill(pid, 'SIGKILL');
+  for (const pid of alive(ghost.tag)) spawnSync('kill', ['-9', String(pid)]); // it may have ended meanwhile
 });
 
 describe('an abort', () => {
