@@ -3,8 +3,9 @@
 import { Buffer } from 'node:buffer';
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ActionError } from '../core/error.js';
 import { VALUE_LIMIT, tooLarge } from './outputs.js';
 
 export interface HttpRequest {
@@ -30,6 +31,13 @@ export function exchange(request: HttpRequest, signal: AbortSignal): Promise<Htt
   return new Promise((resolve, reject) => {
     const client = open(request, signal);
     client.once('error', reject);
+    // Node hands the connection over in these two cases, and nothing else of it would ever be heard.
+    const handedOver = (response: IncomingMessage, socket: Duplex) => {
+      socket.destroy();
+      reject(new ActionError({ class: 'permanent', code: 'http', http_status: response.statusCode ?? 0, message: `the server answered ${response.statusCode ?? 0} and changed to another protocol, which a step cannot speak` }));
+    };
+    client.once('upgrade', handedOver);
+    client.once('connect', handedOver);
     client.once('response', (response) => {
       readBody(response).then((body) => resolve(toResponse(response, body)), (error: unknown) => {
         client.destroy();
@@ -52,7 +60,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of decoded(response) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > VALUE_LIMIT) throw tooLarge('the response body', Number(response.headers['content-length'] ?? size));
+    if (size > VALUE_LIMIT) throw tooLarge('the response body', Math.max(size, Number(response.headers['content-length'] ?? 0)));
     parts.push(chunk);
   }
   return Buffer.concat(parts);

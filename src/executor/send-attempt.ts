@@ -1,6 +1,7 @@
 // The one place where a step is sent: everything that leaves the session goes through `sendAttempt`.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { abortError } from '../actions/abort-error.js';
 import { asActionError } from '../actions/as-action-error.js';
 import type { AbortCause, ActionOutcome, AttemptContext, FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
@@ -12,6 +13,9 @@ import type { StepSpec } from '../plan/plan.js';
 import type { Masker } from '../process/masker.js';
 import { resolveEnv, resolverOf, stepScope, type InputSource, type StepReading } from './step-inputs.js';
 import type { OutputLine } from './session-handle.js';
+
+/** How long after its grace an attempt that was told to end may take; ending processes is bounded below it. */
+const STOP_BOUND_MS = 30_000;
 
 /** What attempts of one session share. */
 export interface SendingSession {
@@ -66,13 +70,35 @@ export async function sendAttempt(
   }
   try {
     const context = contextOf(session, spec, state, readings, controller.signal);
-    const outcome = await session.registry.get(spec.action.kind).execute(spec.action, context);
+    const running = session.registry.get(spec.action.kind).execute(spec.action, context);
+    const outcome = await boundedAfterAbort(session, spec, controller.signal, running);
     return { kind: 'outcome', outcome };
   } catch (error) {
     const failure = asActionError(error, session.masker);
     return { kind: 'failure', error: failure.record, ...(failure.log === undefined ? {} : { log: failure.log }) };
   } finally {
     done?.abort();
+  }
+}
+
+// However an action behaves, an attempt that was told to end does not hold its session for ever.
+async function boundedAfterAbort(session: SendingSession, spec: StepSpec, signal: AbortSignal, running: Promise<ActionOutcome>): Promise<ActionOutcome> {
+  let giveUp: (error: Error) => void = () => undefined;
+  const abandoned = new Promise<never>((_, reject) => (giveUp = reject));
+  let sleeper: AbortController | undefined;
+  const wait = () => {
+    const mine = (sleeper = new AbortController());
+    void session.clock.sleep(spec.kill_grace + STOP_BOUND_MS, mine.signal).then(() => {
+      if (!mine.signal.aborted) giveUp(abortError(signal));
+    });
+  };
+  if (signal.aborted) wait();
+  else signal.addEventListener('abort', wait, { once: true });
+  try {
+    return await Promise.race([running, abandoned]);
+  } finally {
+    signal.removeEventListener('abort', wait);
+    sleeper?.abort();
   }
 }
 

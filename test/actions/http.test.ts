@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { LONGEST_RETRY_AFTER_MS, parseRetryAfter } from '../../src/actions/retry-after.js';
 import type { HttpAction } from '../../src/plan/plan.js';
 import { contextOf, execute, failureOf, outputOf } from './support.js';
@@ -212,6 +212,16 @@ describe('redirects', () => {
     expect((await failureOf(http(url, { follow_redirects: false }))).record).toMatchObject({ class: 'permanent', code: 'http', http_status: 302 });
     expect((await outputOf(http(url, { expect_status: ['302'] }))).result).toMatchObject({ status: 302 });
   });
+});
+
+test.each(['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'])('a server that changes the protocol is an error, not a wait for ever: %j', async (answer) => {
+  const server = createTcpServer((socket) => socket.on('error', () => undefined).once('data', () => socket.write(answer)));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const connect = answer.includes('200');
+  const failure = await failureOf(http(`http://127.0.0.1:${port}/x`, connect ? { method: 'CONNECT' } : {}));
+  expect(failure.record).toMatchObject({ class: 'permanent', message: expect.stringContaining('another protocol') });
 });
 
 describe('Retry-After (B32)', () => {

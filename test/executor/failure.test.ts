@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PermanentError, TransientError } from '../../src/index.js';
+import { PermanentError, TransientError, type AnyAction } from '../../src/index.js';
 import { SimClock } from '../support/sim-clock.js';
 import { eventNames, executor, loaded, memoryStore, recorder } from '../support/sessions.js';
 
@@ -78,6 +78,14 @@ describe('time limits', () => {
     const result = await clock.until(executor({ store: await memoryStore(), clock, functions }).run(plan).result);
     expect(result).toMatchObject({ status: 'failed', error: { class: 'timeout', message: expect.stringMatching(/10(\.0)?s/) } });
     expect(calls.length).toBe(2);
+  });
+
+  test('an action that never settles does not hold the session for ever', async () => {
+    const clock = new SimClock();
+    const deaf: AnyAction = { kind: 'call', execute: () => new Promise(() => undefined) };
+    const plan = await loaded('steps: { a: { call: { function: x }, attempt_timeout: 10s, kill_grace: 1s } }');
+    const result = await clock.until(executor({ store: await memoryStore(), clock, actions: [deaf], functions: { x: () => null } }).run(plan).result);
+    expect(result).toMatchObject({ status: 'failed', error: { class: 'timeout', step_id: 'a' } });
   });
 
   test('timeout bounds the step with its retries', async () => {

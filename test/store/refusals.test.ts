@@ -213,3 +213,7 @@ describe('where a store may lie', () => {
     expect(unsafe.filter((version) => unsafeSqlite(version) === undefined)).toEqual([]);
   });
 });
+
+test('a folder that the system refuses to make is an error at once, not a search without end', async () => {
+  await expect(openSqliteStore({ path: '/proc/1/planwright-no/plan.db' })).rejects.toMatchObject({ name: 'StoreError', fault: 'io' });
+});

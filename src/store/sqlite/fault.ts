@@ -22,7 +22,7 @@ export function asStoreError(error: unknown, location: string): unknown {
   if (typeof code !== 'string') return error;
   const fault = faultOf(code, location);
   if (fault === undefined) return error;
-  return new StoreError(fault, `store ${location}: ${ADVICE[fault] ?? 'it could not be used'} (${code}: ${error.message})`, { cause: error });
+  return new StoreError(fault, `store ${location}: ${ADVICE[fault] ?? 'it could not be used'} (${error.message.startsWith(code) ? '' : `${code}: `}${error.message})`, { cause: error });
 }
 
 function faultOf(code: string, location: string): StoreFault | undefined {

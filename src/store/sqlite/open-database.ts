@@ -77,7 +77,7 @@ function prepareFile(path: string, create: boolean): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) {
     if (!create) throw new StoreError('not_a_store', `store ${path}: there is no such file; run a plan first, or choose another with --store`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     refuseNetwork(path, folder);
     createPrivately(path, folder);
     return;
@@ -89,6 +89,20 @@ function prepareFile(path: string, create: boolean): void {
   if ((stat.mode & 0o077) !== 0 && stat.uid === process.getuid?.()) {
     for (const suffix of ['', '-wal', '-shm']) {
       if (statSync(path + suffix, { throwIfNoEntry: false })) chmodSync(path + suffix, 0o600);
+    }
+  }
+}
+
+// Not `recursive: true`: where the system refuses without a reason (under /proc), Node would try for ever.
+function makeFolder(folder: string): void {
+  const missing: string[] = [];
+  for (let at = folder; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at)) missing.push(at);
+  for (const at of missing.reverse()) {
+    try {
+      mkdirSync(at, { mode: 0o700 });
+    } catch (error) {
+      // Another process may make it at the same time.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
 }
