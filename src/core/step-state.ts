@@ -46,7 +46,7 @@ interface Counted {
   failures: number;
   /** Attempts of this generation that were cut short (crash, Ctrl-C); includes the running one, see I2. */
   interruptions: number;
-  /** Verdict of `if`, once evaluated; kept over retries, resumes and generations. */
+  /** Verdict of `if`, once evaluated; kept over retries and resumes, and over generations while what it read is kept. */
   verdict?: boolean;
   /** When the first attempt of this generation began, ms. */
   started_at?: number;

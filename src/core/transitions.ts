@@ -31,7 +31,7 @@ export const STEP_TRANSITIONS: readonly Transition<StepStatus>[] = [
   { event: 'step_skipped', from: ['pending'], to: 'skipped', by: 'the driver', checked: 'lease; how the needs ended, `after`, `if`, on_failure', saved: 'the reason and the step that caused it', then: 'plan show' },
   { event: 'step_cancelled', from: ['running', ...OPEN_STEP], to: 'cancelled', by: 'the driver', checked: 'a stored cancel, or the session deadline; its processes are gone', saved: 'the reason', then: 'plan retry' },
   { event: 'step_interrupted', from: ['running'], to: 'pending', by: 'the driver that stops, or the one that takes over', checked: 'lease; its processes are gone', saved: 'the interruption stays charged', then: 'plan resume' },
-  { event: 'step_reset', from: ['pending', 'retry_wait', 'waiting_timer', 'completed', 'failed', 'skipped', 'cancelled'], to: 'pending', by: 'an operator (plan retry, plan resume of a failed session)', checked: 'lease; the session ended and did not complete', saved: 'generation + 1, counters at zero, verdict of `if` kept', then: 'plan cancel' },
+  { event: 'step_reset', from: ['pending', 'retry_wait', 'waiting_timer', 'completed', 'failed', 'skipped', 'cancelled'], to: 'pending', by: 'an operator (plan retry, plan resume of a failed session)', checked: 'lease; the session ended and did not complete', saved: 'generation + 1, counters at zero; verdict of `if` kept where what it read is kept', then: 'plan cancel' },
 ];
 
 export const SESSION_TRANSITIONS: readonly Transition<SessionStatus>[] = [

@@ -196,7 +196,7 @@ function opened(host: Host, loaded: Loaded, lease: Lease, options: TakeOptions):
   if (reset !== undefined) {
     const deadline = plan.timeout === undefined ? undefined : now + plan.timeout;
     changes.push(sessionRetried(stored.state, deadline, { steps: reset.slice(0, 1000), count: reset.length, actor: options.actor ?? 'resume' }));
-    changes.push(...resetSteps(reset, stateOf));
+    changes.push(...resetSteps(shape, reset, stateOf));
   } else {
     changes.push({ type: 'session_resumed', session: { status: 'running' }, });
     changes.push(...interruptedSteps(steps, 'its driver is gone'));

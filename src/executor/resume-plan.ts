@@ -53,8 +53,17 @@ function touched(state: StepState): boolean {
   return state.status !== 'pending' || state.attempt > 0;
 }
 
-export function resetSteps(ids: readonly string[], stateOf: StateOf): StepChange[] {
-  return ids.map((id) => stepReset(id, stateOf(id)));
+/**
+ * The steps of a retry in a new generation. The verdict of `if` is kept where nothing that it reads can have changed;
+ * it is decided anew behind a step that runs again, and in `finally`, where it may read how the steps ended.
+ */
+export function resetSteps(shape: PlanShape, ids: readonly string[], stateOf: StateOf): StepChange[] {
+  const again = new Set(ids);
+  return ids.map((id) => {
+    const step = shape.byId.get(id);
+    const keepVerdict = step !== undefined && !step.finally && !step.needs.some((need) => again.has(need));
+    return stepReset(id, stateOf(id), keepVerdict);
+  });
 }
 
 /** The session's own change when an ended one starts again: a new generation, a new deadline, nothing decided. */

@@ -114,8 +114,8 @@ export function stepInterrupted(id: string, state: StepState, data: JsonObject):
   return { type: 'step_interrupted', step_id: id, step: { ...counters(state), status: 'pending' }, data };
 }
 
-/** A new generation: counters at zero; the verdict of `if` is kept. */
-export function stepReset(id: string, state: StepState): StepChange {
+/** A new generation: counters at zero. `keepVerdict`: what its `if` read is as it was, so the verdict stands. */
+export function stepReset(id: string, state: StepState, keepVerdict: boolean): StepChange {
   return {
     type: 'step_reset',
     step_id: id,
@@ -125,7 +125,7 @@ export function stepReset(id: string, state: StepState): StepChange {
       attempt: 0,
       failures: 0,
       interruptions: 0,
-      ...(state.verdict === undefined ? {} : { verdict: state.verdict }),
+      ...(keepVerdict && state.verdict !== undefined ? { verdict: state.verdict } : {}),
     },
   };
 }

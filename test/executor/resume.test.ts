@@ -165,6 +165,30 @@ steps:
     expect((await auditSession(store, 'S')).differences).toEqual([]);
   });
 
+  test('a condition is decided anew behind a step that runs again, and in finally', async () => {
+    const store = await memoryStore();
+    let round = 0;
+    const { functions, calls } = recorder({
+      count: () => ({ n: (round += 1) }),
+      bad: () => {
+        throw new Error('no');
+      },
+    });
+    const plan = await loaded(`
+steps:
+  a: { call: { function: count }, outputs: { n: integer } }
+  b: { if: steps.a.outputs.n == 1, call: { function: bad } }
+finally:
+  alarm: { if: session.status == "failed", call: { function: mark } }
+`);
+    const one = executor({ store, functions });
+    expect((await one.run(plan, { sessionId: 'S' }).result).status).toBe('failed');
+    expect(calls).toEqual(['a', 'b', 'alarm']);
+    calls.length = 0;
+    expect(await one.retry('S', { from: ['a'] }).result).toMatchObject({ status: 'completed', counts: { completed: 1, skipped: 2 } });
+    expect(calls).toEqual(['a']);
+  });
+
   test('--from runs a named step again with what depends on it; unknown names are refused', async () => {
     const store = await memoryStore();
     let go = false;
