@@ -160,6 +160,9 @@ export class TreeReader {
         ? present.has(synonym) ? `that is "${synonym}" here` : `did you mean "${synonym}"?`
         : meant !== undefined ? `did you mean "${meant}"?` : `keys allowed here: ${[...shape.keys.keys()].join(', ')}`;
     this.#keyFault(entry, 'unknown_key', unknownKey(key, this.#path), hint);
+    // The key that was meant is not missing as well: one mistake is told once.
+    const wanted = synonym !== undefined && shape.keys.has(synonym) ? synonym : meant;
+    if (wanted !== undefined && !present.has(wanted)) this.#problems.damage([...this.#path, wanted]);
     return undefined;
   }
 

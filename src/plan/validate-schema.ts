@@ -76,6 +76,7 @@ function translate(error: ErrorObject, tree: JsonObject, problems: ProblemList):
     case 'maxProperties':
       return value('too_large', `expected at most ${String(params['limit'])} ${error.keyword === 'maxLength' ? 'characters' : 'entries'}`);
     case 'required':
+      if (problems.isBroken([...path, String(params['missingProperty'])])) return undefined;
       return missing([String(params['missingProperty'])], path);
     case 'oneOf':
       return choice(schema.oneOf ?? [], error.data as JsonObject, path, problems);
