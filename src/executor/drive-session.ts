@@ -49,7 +49,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
   };
   const hurry = new AbortController();
   const logDir = logDirOf(store, sessionId);
-  const tagPrefix = processTagPrefix(store.location, sessionId);
+  const tagPrefix = processTagPrefix(store, sessionId);
   const sending: SendingSession = {
     source,
     registry: host.registry,

@@ -113,7 +113,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
       return now.stored;
     }
     refuseIfEnded(now.stored, options.mode);
-    await endOrphans(processTagPrefix(host.store.location, sessionId), 2000, logDirOf(host.store, sessionId));
+    await endOrphans(processTagPrefix(host.store, sessionId), 2000, logDirOf(host.store, sessionId));
     return opened(host, now, lease, options);
   } catch (error) {
     await host.store.releaseLease(lease);

@@ -1,5 +1,5 @@
 // The one place where a step is sent: everything that leaves the session goes through `sendAttempt`.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { abortError } from '../actions/abort-error.js';
 import { asActionError } from '../actions/as-action-error.js';
@@ -40,9 +40,17 @@ export type AttemptResult =
   | { kind: 'outcome'; outcome: ActionOutcome }
   | { kind: 'failure'; error: ErrorRecord; log?: LogSummary };
 
+// A store in memory has no place of its own: two of them, in one process or in two, must not share a mark.
+const marksOfMemory = new WeakMap<object, string>();
+
 /** Marks the processes of one session of one store: 12 hex digits of the store's place, then the session. */
-export function processTagPrefix(storeLocation: string, sessionId: string): string {
-  return `${createHash('sha256').update(storeLocation).digest('hex').slice(0, 12)}/${sessionId}/`;
+export function processTagPrefix(store: { readonly location: string }, sessionId: string): string {
+  let place = store.location;
+  if (place === ':memory:') {
+    place = marksOfMemory.get(store) ?? randomUUID();
+    marksOfMemory.set(store, place);
+  }
+  return `${createHash('sha256').update(place).digest('hex').slice(0, 12)}/${sessionId}/`;
 }
 
 /** Name of the log file of one attempt; step ids are safe as file names. */

@@ -187,6 +187,13 @@ outputs: { v: "\${{ steps.b.outputs.v }}" }
     expect(calls.length).toBe(100);
   });
 
+  test('a session that ends does not end the processes of a session of the same name in another store', async () => {
+    const plan = (script: string) => loaded(`steps: { a: { run: "${script}" } }`);
+    const slow = executor({ store: await memoryStore() }).run(await plan('sleep 1.5'), { sessionId: 'S' });
+    await executor({ store: await memoryStore() }).run(await plan('sleep 0.3'), { sessionId: 'S' }).result;
+    expect((await slow.result).status).toBe('completed');
+  });
+
   test('one listener on the host signal, and none left behind', async () => {
     const controller = new AbortController();
     const { functions } = recorder();

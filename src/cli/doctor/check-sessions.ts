@@ -44,7 +44,7 @@ function interrupted(context: CliContext, heads: readonly SessionHead[]): Check[
 async function orphans(context: CliContext, location: string, heads: readonly SessionHead[]): Promise<Check[]> {
   const driven = new Set(heads.filter((head) => head.owner !== undefined && head.owner.state !== 'dead').map((head) => head.session_id));
   // `STORE/SESSION/STEP/GENERATION.ATTEMPT`
-  const store = processTagPrefix(location, '').split('/')[0];
+  const store = processTagPrefix({ location }, '').split('/')[0];
   const found = listProcesses({ tags: true }).flatMap(({ pid, tag = '' }) => {
     const [place, session = '', step = ''] = tag.split('/');
     return place === store && !driven.has(session) ? [{ pid, session, step }] : [];
