@@ -108,6 +108,12 @@ function completed(context: StepRunContext, spec: StepSpec, output: StepOutput, 
 }
 
 function failedAttempt(context: StepRunContext, spec: StepSpec, error: ErrorRecord, log: LogSummary | undefined): StepTurn {
+  // The attempt's own limit ended it while the session was being ended: it must not be tried again.
+  const { ending: decided } = context.record.session;
+  if (!spec.finally && (decided === 'cancelled' || decided === 'expired')) {
+    const why = decided === 'cancelled' ? 'the session was cancelled' : 'the deadline of the session passed';
+    return ending(stepCancelled(spec.id, context.record.state(spec.id), why, log, now(context)));
+  }
   const change = stepFailedAttempt(spec, context.record.state(spec.id), error, log, now(context), context.random());
   return change.type === 'step_retry_scheduled' ? { kind: 'change', change, reason: 'before_retry_wait' } : ending(change);
 }

@@ -216,6 +216,8 @@ export class SessionDriver {
 
   #recordTurn(change: StepChange, reason: CommitReason): void {
     if (reason === 'step_end') return this.#end(change);
+    // A wait is saved at once; so must be the ends that it builds on, which eager scheduling may still hold.
+    if (this.#o.plan.scheduling === 'eager') this.#hand(this.#record.flush(reason));
     this.#hand(this.#record.write(reason, [change]));
     const { step } = change;
     if (step.status === 'retry_wait') this.#timers.set(change.step_id, step.next_retry_at);

@@ -80,6 +80,16 @@ describe('time limits', () => {
     expect(calls.length).toBe(2);
   });
 
+  test('a step that its own limit is ending when the deadline of the session passes is not tried again', async () => {
+    const clock = new SimClock();
+    const { functions, count } = recorder({ deaf: () => new Promise(() => undefined) });
+    const plan = await loaded('timeout: 4s\nsteps: { a: { call: { function: deaf }, attempt_timeout: 3s, kill_grace: 1ms, retry: { max_attempts: 3, delay: 1s } } }');
+    const deaf: AnyAction = { kind: 'call', execute: (_, { signal, clock: time }) => (functions['deaf']?.(null, { step_id: 'a' } as never), new Promise((_resolve, reject) => signal.addEventListener('abort', () => void time.sleep(3000).then(() => reject(new TransientError('late')))))) };
+    const result = await clock.until(executor({ store: await memoryStore(), clock, actions: [deaf], functions }).run(plan).result);
+    expect(result).toMatchObject({ status: 'expired', counts: { cancelled: 1 } });
+    expect(count('a')).toBe(1);
+  });
+
   test('an action that never settles does not hold the session for ever', async () => {
     const clock = new SimClock();
     const deaf: AnyAction = { kind: 'call', execute: () => new Promise(() => undefined) };
