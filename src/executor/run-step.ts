@@ -99,7 +99,9 @@ function lateError(spec: StepSpec): ErrorRecord {
 function completed(context: StepRunContext, spec: StepSpec, output: StepOutput, log: LogSummary | undefined): StepTurn {
   const { record, sending } = context;
   try {
-    const stored = record.keep(sending.masker.value(output as unknown as JsonValue));
+    // Values are masked, the names that the plan declares are not: they are how later steps find the values.
+    const outputs = Object.fromEntries(Object.entries(output.outputs).map(([name, value]) => [name, sending.masker.value(value)]));
+    const stored = record.keep({ outputs, result: sending.masker.value(output.result) });
     return ending(stepCompleted(spec.id, record.state(spec.id), stored, log, now(context)));
   } catch (error) {
     if (error instanceof ActionError) return failedAttempt(context, spec, error.record, log);

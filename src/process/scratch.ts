@@ -55,7 +55,11 @@ function removeFolder(folder: string, output: string): void {
     unlinkSync(output);
     rmdirSync(folder);
   } catch {
-    // The command removed the file, or left others beside it.
-    rmSync(folder, { recursive: true, force: true });
+    // The command removed the file, or left others beside it. What cannot be cleared away never changes an outcome.
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      return;
+    }
   }
 }
