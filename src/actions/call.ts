@@ -12,7 +12,7 @@ import { abortError } from './abort-error.js';
 import type { Action, ActionOutcome, AttemptContext, FunctionContext, PlanFunction } from './action.js';
 import { asActionError } from './as-action-error.js';
 import { notJson } from './not-json.js';
-import { pickOutputs } from './outputs.js';
+import { maskOutputs, pickOutputs } from './outputs.js';
 
 /** The action for `call`. result = what the function returns; nothing returned is null. */
 export const callAction: Action<CallAction> = { kind: 'call', execute: call };
@@ -27,7 +27,7 @@ async function call(action: CallAction, context: AttemptContext): Promise<Action
     const returned = await invoke(target, args, { session_id: context.session_id, step_id: step.id, attempt: context.attempt, signal: context.signal, log: (line) => log.write(line) }, context);
     const result = jsonOf(returned, action.function);
     const outputs = pickOutputs(result, { specs: step.outputs, masker }, `what ${action.function} returned`);
-    return { kind: 'completed', output: { outputs: masker.value(outputs) as JsonObject, result: masker.value(result) }, ...log.end() };
+    return { kind: 'completed', output: { outputs: maskOutputs(outputs, masker), result: masker.value(result) }, ...log.end() };
   } catch (error) {
     const failure = context.signal.aborted ? abortError(context.signal) : asActionError(error, masker);
     throw new ActionError(asActionError(failure, masker).record, { ...log.end(), cause: error });

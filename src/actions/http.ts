@@ -12,7 +12,7 @@ import type { Action, ActionOutcome, AttemptContext } from './action.js';
 import { asActionError } from './as-action-error.js';
 import { exchange, type HttpRequest, type HttpResponse } from './http-exchange.js';
 import { isRedirect, MOST_REDIRECTS, redirected } from './http-redirect.js';
-import { pickOutputs } from './outputs.js';
+import { maskOutputs, pickOutputs } from './outputs.js';
 import { responseBody } from './http-body.js';
 import { parseRetryAfter } from './retry-after.js';
 
@@ -37,7 +37,7 @@ async function send(action: HttpAction, context: AttemptContext): Promise<Action
     if (found !== undefined) throw new ActionError({ class: 'permanent', code: 'not_json', message: `the response body cannot be kept: ${found.path} is ${found.found}` });
     const outputs = pickOutputs(body, { specs: step.outputs, masker }, 'the response body');
     log.end();
-    return { kind: 'completed', output: { outputs: masker.value(outputs) as JsonObject, result: masker.value(result) }, log: sink.end().log };
+    return { kind: 'completed', output: { outputs: maskOutputs(outputs, masker), result: masker.value(result) }, log: sink.end().log };
   } catch (error) {
     log.end();
     throw new ActionError(asActionError(error, masker).record, { log: sink.end().log });

@@ -185,3 +185,8 @@ export function tooLarge(what: string, bytes: number): ActionError {
 function fault(code: string, message: string, details?: JsonObject): ActionError {
   return new ActionError({ class: 'permanent', code, message, ...(details === undefined ? {} : { details }) });
 }
+
+/** Outputs with their values masked; the names are the plan's own, and later steps find the values by them. */
+export function maskOutputs(outputs: Outputs, masker: Masker): JsonObject {
+  return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, masker.value(value)]));
+}

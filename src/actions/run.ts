@@ -17,7 +17,7 @@ import { checkCwd, findCommand } from '../process/spawn-child.js';
 import { abortError } from './abort-error.js';
 import type { Action, AttemptContext } from './action.js';
 import { asActionError } from './as-action-error.js';
-import { parseJson, readOutputFile, tooLarge } from './outputs.js';
+import { maskOutputs, parseJson, readOutputFile, tooLarge } from './outputs.js';
 
 /** The shells that a script gets when its step names none: the first that is installed. */
 export const DEFAULT_SHELLS: ReadonlyArray<readonly string[]> = [
@@ -58,7 +58,7 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
     log = end.log;
     throwUnlessSuccess(end, context);
     const output: StepOutput = {
-      outputs: masker.value(readOutputFile(scratch.output, { specs: step.outputs, masker })) as JsonObject,
+      outputs: maskOutputs(readOutputFile(scratch.output, { specs: step.outputs, masker }), masker),
       result: masker.value(resultOf(step, end.captured, masker)),
     };
     return { kind: 'completed', output, log };

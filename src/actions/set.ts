@@ -1,4 +1,5 @@
 // `set`: outputs that are computed from what is known.
+import { maskOutputs } from './outputs.js';
 import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
 import type { SetAction } from '../plan/plan.js';
 import type { Action } from './action.js';
@@ -13,7 +14,7 @@ export const setAction: Action<SetAction> = {
       const outputs = Object.fromEntries(values);
       const found = findNonJson(outputs);
       if (found !== undefined) throw notJson('a value of `set`', found);
-      return { kind: 'completed', output: { outputs: context.masker.value(outputs) as JsonObject, result: null } };
+      return { kind: 'completed', output: { outputs: maskOutputs(outputs, context.masker), result: null } };
     } catch (error) {
       throw asActionError(error, context.masker);
     }

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { auditSession } from '../../src/index.js';
+import { auditSession, TransientError } from '../../src/index.js';
 import { eventNames, executor, loaded, memoryStore, recorder } from '../support/sessions.js';
 
 describe('a run', () => {
@@ -185,6 +185,29 @@ outputs: { v: "\${{ steps.b.outputs.v }}" }
     const results = await Promise.all(Array.from({ length: 50 }, (_, i) => one.run(plan, { sessionId: `S${i}` }).result));
     expect(results.every((result) => result.status === 'completed')).toBe(true);
     expect(calls.length).toBe(100);
+  });
+
+  test('a secret that is part of a declared name masks values only, so later steps still find them', async () => {
+    const plan = await loaded('secrets: [KEY]\nsteps:\n  a: { call: { function: give, args: { k: "${{ secrets.KEY }}" } }, outputs: { prod_url: string } }\n  b: { set: { u: "${{ steps.a.outputs.prod_url }}" } }\noutputs: { u: "${{ steps.b.outputs.u }}" }');
+    const result = await executor({ store: await memoryStore(), secrets: () => 'prod', functions: { give: () => ({ prod_url: 'at prod' }) } }).run(plan).result;
+    expect(result).toMatchObject({ status: 'completed', outputs: { u: 'at ***' } });
+  });
+
+  test('eager and per_layer: a retry wait is saved together with the ends that it builds on', async () => {
+    const store = await memoryStore();
+    let hold = () => {};
+    const held = new Promise<null>((resolve) => (hold = () => resolve(null)));
+    const flaky = () => {
+      throw new TransientError('busy');
+    };
+    const plan = await loaded('scheduling: eager\ncheckpoint_interval: per_layer\nsteps:\n  slow: { call: { function: slow } }\n  a: { call: { function: mark } }\n  b: { needs: [a], call: { function: flaky }, retry: { max_attempts: 2, delay: 1h } }');
+    const handle = executor({ store, functions: { slow: () => held, mark: () => null, flaky } }).run(plan, { sessionId: 'S' });
+    for await (const event of handle) if (event.type === 'step_retry_scheduled') break;
+    // What a crash here would leave: the wait never stands without the end of its need.
+    expect((await store.loadSteps('S')).get('a')?.state.status).toBe('completed');
+    handle.stop();
+    hold();
+    await handle.result;
   });
 
   test('a session that ends does not end the processes of a session of the same name in another store', async () => {
