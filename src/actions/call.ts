@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ActionError } from '../core/error.js';
-import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
+import { findNonJson, type JsonValue } from '../core/json.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { CallAction } from '../plan/plan.js';
 import { nearest } from '../core/suggest.js';

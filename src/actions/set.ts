@@ -1,6 +1,6 @@
 // `set`: outputs that are computed from what is known.
 import { maskOutputs } from './outputs.js';
-import { findNonJson, type JsonObject, type JsonValue } from '../core/json.js';
+import { findNonJson, type JsonValue } from '../core/json.js';
 import type { SetAction } from '../plan/plan.js';
 import type { Action } from './action.js';
 import { asActionError } from './as-action-error.js';
