@@ -92,4 +92,8 @@ CREATE TABLE step_updates (
   PRIMARY KEY (session_id, step_id, update_type)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE store_id (
+  id  TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
 CREATE INDEX sessions_by_time ON sessions (created_at, session_id);

@@ -40,7 +40,7 @@ export interface AttemptContext {
   log_path: string | undefined;
   /** One whole masked line of output, as it comes; for live display. */
   onLine?: (stream: 'stdout' | 'stderr', line: string) => void;
-  /** Marks every process of this store and session, so that orphans can be found: value of PLAN_ATTEMPT_ID. */
+  /** Marks every process of this attempt, so that orphans can be found: value of PLAN_ATTEMPT_ID, see process/process-tag.ts. */
   process_tag: string;
   functions: FunctionTable;
 }

@@ -7,12 +7,13 @@ import { PENDING, STEP_STATUSES } from '../core/step-state.js';
 import { parsePlanJson } from '../plan/plan-json.js';
 import { createMasker } from '../process/masker.js';
 import { endOrphans } from '../process/orphans.js';
+import type { DriveMark } from '../process/process-tag.js';
 import type { StoredSession } from '../store/store.js';
 import type { Drive } from './drive.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { resultOf } from './leave-session.js';
 import { logDirOf, type Host, type OpenSession } from './open-session.js';
-import { processTagPrefix, type SendingSession } from './send-attempt.js';
+import type { SendingSession } from './send-attempt.js';
 import { SessionDriver } from './session-driver.js';
 import type { DriveOptions, SessionResult } from './session-handle.js';
 import { SessionRecord } from './session-record.js';
@@ -49,7 +50,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
   };
   const hurry = new AbortController();
   const logDir = logDirOf(store, sessionId);
-  const tagPrefix = processTagPrefix(store, sessionId);
+  const mark: DriveMark = { store, session_id: sessionId, epoch: lease.epoch };
   const sending: SendingSession = {
     source,
     registry: host.registry,
@@ -57,10 +58,9 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
     clock,
     masker: createMasker(plan.secrets.flatMap((name) => host.secret(name) ?? [])),
     hostEnv: host.env,
-    epoch: lease.epoch,
+    mark,
     hurry: hurry.signal,
     logDir,
-    tagPrefix,
     onOutput: options.onOutput,
   };
   try {
@@ -82,7 +82,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
       clock,
       maxWaitMs: options.maxWaitMs,
       hurry,
-      endProcesses: async () => void (await endOrphans(tagPrefix, 2000, logDir)),
+      endProcesses: async () => void (await endOrphans(mark, 2000, logDir)),
     });
     drive.attach(driver, open.seenSeq);
     await keeper.look();

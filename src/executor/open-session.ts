@@ -1,6 +1,6 @@
 // Getting hold of a session: a new one, or one that another process left. After this its driver may begin.
 import type { Clock } from '../core/clock.js';
-import { UsageError } from '../core/error.js';
+import { SessionHeldError, UsageError } from '../core/error.js';
 import type { Change } from '../core/event.js';
 import { isSessionId } from '../core/id.js';
 import type { JsonObject } from '../core/json.js';
@@ -15,7 +15,6 @@ import { endOrphans } from '../process/orphans.js';
 import type { Lease, Store, StoredSession } from '../store/store.js';
 import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
-import { processTagPrefix } from './send-attempt.js';
 import { planEnvSecrets } from './step-inputs.js';
 
 /** What opening needs of the host. */
@@ -113,12 +112,21 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
       return now.stored;
     }
     refuseIfEnded(now.stored, options.mode);
-    await endOrphans(processTagPrefix(host.store, sessionId), 2000, logDirOf(host.store, sessionId));
+    await endEarlierProcesses(host.store, lease);
     return opened(host, now, lease, options);
   } catch (error) {
     await host.store.releaseLease(lease);
     throw error;
   }
+}
+
+// Nothing runs beside an orphan: a session whose old processes cannot be ended is not driven.
+async function endEarlierProcesses(store: Store, lease: Lease): Promise<void> {
+  const { session_id: id, epoch } = lease;
+  const { left } = await endOrphans({ store, session_id: id, epoch }, 2000, logDirOf(store, id));
+  if (left.length === 0) return;
+  const which = left.length === 1 ? `process ${left[0]}` : `processes ${left.slice(0, 20).join(', ')}`;
+  throw new SessionHeldError(id, `session ${id}: ${which} of its earlier driver could not be ended (another user's, or stuck in the system), and nothing may run beside them; end them, then go on with: plan resume ${id}`, { processes: left });
 }
 
 export function logDirOf(store: Store, sessionId: string): string | undefined {

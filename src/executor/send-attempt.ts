@@ -1,5 +1,4 @@
 // The one place where a step is sent: everything that leaves the session goes through `sendAttempt`.
-import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { abortError } from '../actions/abort-error.js';
 import { asActionError } from '../actions/as-action-error.js';
@@ -11,6 +10,7 @@ import type { StepState } from '../core/step-state.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { StepSpec } from '../plan/plan.js';
 import type { Masker } from '../process/masker.js';
+import { processTag, type DriveMark } from '../process/process-tag.js';
 import { resolveEnv, resolverOf, stepScope, type InputSource, type StepReading } from './step-inputs.js';
 import type { OutputLine } from './session-handle.js';
 
@@ -26,32 +26,18 @@ export interface SendingSession {
   masker: Masker;
   /** Where the base environment of commands comes from. */
   hostEnv: { [name: string]: string | undefined };
-  epoch: number;
+  /** Marks the processes of this drive. */
+  mark: DriveMark;
   /** Aborts when running attempts must end without grace. */
   hurry: AbortSignal;
   /** Folder of this session's logs; undefined when the store keeps no files. */
   logDir: string | undefined;
-  /** First part of every process tag: names the store and the session. */
-  tagPrefix: string;
   onOutput?: ((line: OutputLine) => void) | undefined;
 }
 
 export type AttemptResult =
   | { kind: 'outcome'; outcome: ActionOutcome }
   | { kind: 'failure'; error: ErrorRecord; log?: LogSummary };
-
-// A store in memory has no place of its own: two of them, in one process or in two, must not share a mark.
-const marksOfMemory = new WeakMap<object, string>();
-
-/** Marks the processes of one session of one store: 12 hex digits of the store's place, then the session. */
-export function processTagPrefix(store: { readonly location: string }, sessionId: string): string {
-  let place = store.location;
-  if (place === ':memory:') {
-    place = marksOfMemory.get(store) ?? randomUUID();
-    marksOfMemory.set(store, place);
-  }
-  return `${createHash('sha256').update(place).digest('hex').slice(0, 12)}/${sessionId}/`;
-}
 
 /** Name of the log file of one attempt; step ids are safe as file names. */
 export function logFileName(stepId: string, generation: number, attempt: number): string {
@@ -133,7 +119,7 @@ function contextOf(
     step: spec,
     generation: state.generation,
     attempt: state.attempt,
-    epoch: session.epoch,
+    epoch: session.mark.epoch,
     base_dir: source.start.base_dir,
     env: { ...planEnv, ...resolveEnv(spec.env, source.start, scope) },
     resolve: resolverOf(spec.id, scope),
@@ -143,7 +129,7 @@ function contextOf(
     hurry: session.hurry,
     host_env: session.hostEnv,
     log_path: session.logDir === undefined ? undefined : join(session.logDir, logFileName(spec.id, state.generation, state.attempt)),
-    process_tag: `${session.tagPrefix}${spec.id}/${state.generation}.${state.attempt}`,
+    process_tag: processTag(session.mark, { step_id: spec.id, generation: state.generation, attempt: state.attempt }),
     functions: session.functions,
     ...(onOutput === undefined ? {} : { onLine: lineTeller(spec, state.attempt, onOutput) }),
   };

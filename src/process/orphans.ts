@@ -5,6 +5,7 @@ import { endProcessTree, membersOf } from './end-process-tree.js';
 import { processIdentity } from './identity.js';
 import { readPidFile, removePidFile, type PidRecord } from './pid-file.js';
 import { listProcesses, readProcess } from './process-table.js';
+import { mayEnd, type DriveMark } from './process-tag.js';
 import { removeScratch } from './scratch.js';
 
 export interface OrphanReport {
@@ -15,14 +16,13 @@ export interface OrphanReport {
 }
 
 /**
- * Ends every process whose PLAN_ATTEMPT_ID begins with `tagPrefix` (whole parts: `x/S1` is no beginning of `x/S10/…`),
- * with its groups and descendants: TERM, `graceMs`, KILL. Pid files in `logDir` name more of them; one counts only
+ * Ends every process that this drive of a session, or an older one, started (see process-tag.ts), with its groups and
+ * descendants: TERM, `graceMs`, KILL. Pid files in `logDir` name more of them; one counts only
  * while the process with that number started at the noted time. They are removed, and so are the attempts' private
  * folders.
  */
-export async function endOrphans(tagPrefix: string, graceMs: number, logDir?: string): Promise<OrphanReport> {
-  const parts = tagPrefix.replace(/\/+$/, '');
-  const hasTag = (tag: string) => tag === parts || tag.startsWith(`${parts}/`);
+export async function endOrphans(drive: DriveMark, graceMs: number, logDir?: string): Promise<OrphanReport> {
+  const hasTag = (tag: string) => mayEnd(drive, tag);
   const records = logDir === undefined ? [] : pidFilesIn(logDir).filter(({ record }) => hasTag(record.tag));
   const leaders = records.filter(({ record }) => isSameProcess(record)).map(({ record }) => record.pid);
 

@@ -102,6 +102,10 @@ export interface Checkpoint {
 }
 
 export interface Store {
+  /** Made once with the store and kept in it: the same through every path and after a move. Copies have it too. */
+  readonly id: string;
+  /** Tells copies with one id apart while they exist: for a file, its device and inode. */
+  readonly instance: string;
   /** Where it lives: a file path, or `:memory:`. For messages. */
   readonly location: string;
   /** Folder for log files; undefined for a store that keeps none on disk. */

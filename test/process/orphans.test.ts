@@ -7,7 +7,7 @@ import { membersOf } from '../../src/process/end-process-tree.js';
 import { endOrphans } from '../../src/process/orphans.js';
 import { pidFileOf, readPidFile, writePidFile } from '../../src/process/pid-file.js';
 import { hasEnded, readProcess, type ProcessRow } from '../../src/process/process-table.js';
-import { alive, newTag, tempFolder } from './support.js';
+import { alive, newDrive, tagOf, tempFolder } from './support.js';
 
 const until = async (condition: () => boolean) => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -24,39 +24,41 @@ function leaveBehind(script: string, env: { [name: string]: string }, cwd = temp
 describe('orphans of a dead driver', () => {
   test('those with the tag of the session are ended, with children and escapees; those of other sessions are not', async () => {
     const cwd = tempFolder();
-    const base = newTag().split('/')[0] as string;
-    const mine = `${base}/S1/step/1.1`;
-    const other = `${base}/S10/step/1.1`;
+    const drive = newDrive('S1');
+    const mine = tagOf(drive);
+    const other = tagOf({ ...drive, session_id: 'S10' });
     leaveBehind('trap "" TERM; setsid sleep 331 & sleep 332 & env -i sleep 333 & echo $! > bare; touch up; wait; sleep 334', { PLAN_ATTEMPT_ID: mine }, cwd);
     const stranger = leaveBehind('sleep 335', { PLAN_ATTEMPT_ID: other });
     await until(() => existsSync(join(cwd, 'up')) && alive(mine).length >= 3);
-    const report = await endOrphans(`${base}/S1/`, 200);
+    const report = await endOrphans(drive, 200);
     expect(report.left).toEqual([]);
     expect(report.ended).toBeGreaterThanOrEqual(4);
     expect(alive(mine)).toEqual([]);
     expect(isThere(Number(readFileSync(join(cwd, 'bare'), 'utf8')))).toBe(false);
     expect(isThere(stranger)).toBe(true);
-    expect((await endOrphans(base, 200)).ended).toBe(1);
-    expect(await endOrphans(base, 200)).toEqual({ ended: 0, left: [] });
+    expect((await endOrphans({ ...drive, session_id: 'S10' }, 200)).ended).toBe(1);
+    expect(await endOrphans(drive, 200)).toEqual({ ended: 0, left: [] });
   });
 
   test('a pid file finds a process whose environment has no tag, and is removed with the private folder', async () => {
     const logs = tempFolder();
-    const tag = newTag();
+    const drive = newDrive();
+    const tag = tagOf(drive);
     const scratch = mkdtempSync(join(tmpdir(), 'planwright-'));
     const pid = leaveBehind('sleep 336', {});
     mkdirSync(join(logs, 'S'));
     const file = pidFileOf(join(logs, 'S', 'step.1.1.log'));
     writePidFile(file, pid, tag, scratch);
     expect(readPidFile(file)).toMatchObject({ pid, tag });
-    expect(await endOrphans(tag, 200, logs)).toEqual({ ended: 1, left: [] });
+    expect(await endOrphans(drive, 200, logs)).toEqual({ ended: 1, left: [] });
     expect(isThere(pid)).toBe(false);
     expect([existsSync(file), existsSync(scratch)]).toEqual([false, false]);
   });
 
   test('a process that took the number of a pid file, or belongs to another session, is left alone', async () => {
     const logs = tempFolder();
-    const tag = newTag();
+    const drive = newDrive();
+    const tag = tagOf(drive);
     const pid = leaveBehind('sleep 337', {});
     const reused = pidFileOf(join(logs, 'a.log'));
     writePidFile(reused, pid, tag, tmpdir());
@@ -64,14 +66,38 @@ describe('orphans of a dead driver', () => {
     const foreign = pidFileOf(join(logs, 'b.log'));
     writePidFile(foreign, pid, 'another/session/x/1.1', undefined);
     writeFileSync(join(logs, 'broken.pid'), 'not json');
-    expect(await endOrphans(tag, 200, logs)).toEqual({ ended: 0, left: [] });
+    expect(await endOrphans(drive, 200, logs)).toEqual({ ended: 0, left: [] });
     expect(isThere(pid)).toBe(true);
     expect([existsSync(reused), existsSync(foreign), existsSync(tmpdir())]).toEqual([false, true, true]);
     process.kill(pid, 'SIGKILL');
   });
 
+  test('a drive ends what its own epoch and older ones left, never what a newer one started', async () => {
+    const older = newDrive('S', 3);
+    const newer = { ...older, epoch: 4 };
+    const [first, second] = [older, newer].map((drive, i) => leaveBehind(`sleep 33${8 + i}`, { PLAN_ATTEMPT_ID: tagOf(drive) })) as [number, number];
+    await until(() => alive(tagOf(older)).length + alive(tagOf(newer)).length === 2);
+    expect((await endOrphans(older, 200)).ended).toBe(1);
+    expect([isThere(first), isThere(second)]).toEqual([false, true]);
+    expect((await endOrphans(newer, 200)).ended).toBe(1);
+    expect(isThere(second)).toBe(false);
+  });
+
+  test('what another copy of the store started is left alone while its driver lives, and ended once that is dead', async () => {
+    const drive = newDrive();
+    const copy = { ...drive, store: { ...drive.store, instance: '2' } };
+    const living = leaveBehind('sleep 340', { PLAN_ATTEMPT_ID: tagOf(copy) });
+    const [, , driver = ''] = tagOf(copy).split('/');
+    const dead = tagOf(copy).replace(driver, driver.replace(`.${process.pid}.`, '.4194305.'));
+    const orphan = leaveBehind('sleep 341', { PLAN_ATTEMPT_ID: dead });
+    await until(() => alive(tagOf(copy)).length + alive(dead).length === 2);
+    expect((await endOrphans({ ...drive, epoch: 9 }, 200)).ended).toBe(1);
+    expect([isThere(living), isThere(orphan)]).toEqual([true, false]);
+    process.kill(living, 'SIGKILL');
+  });
+
   test('nothing was ever written: nothing to do', async () => {
-    expect(await endOrphans(newTag(), 100, '/no/such/folder')).toEqual({ ended: 0, left: [] });
+    expect(await endOrphans(newDrive(), 100, '/no/such/folder')).toEqual({ ended: 0, left: [] });
   });
 });
 

@@ -7,6 +7,7 @@ import { afterEach } from 'vitest';
 import { createMasker } from '../../src/process/masker.js';
 import { createPipePool } from '../../src/process/pipe-pool.js';
 import { hasEnded, listProcesses } from '../../src/process/process-table.js';
+import { processTag, type DriveMark } from '../../src/process/process-tag.js';
 import { runProcess, type ProcessEnd, type ProcessRequest } from '../../src/process/run-process.js';
 
 const folders: string[] = [];
@@ -21,7 +22,9 @@ export function tempFolder(): string {
 }
 
 export const pool = createPipePool();
-export const newTag = () => `test-${randomBytes(6).toString('hex')}/S/step/1.1`;
+export const newDrive = (session_id = 'S', epoch = 1): DriveMark => ({ store: { id: randomBytes(6).toString('hex'), instance: '1' }, session_id, epoch });
+export const tagOf = (drive: DriveMark, step_id = 'step') => processTag(drive, { step_id, generation: 1, attempt: 1 });
+export const newTag = () => tagOf(newDrive());
 
 export interface Run {
   end: ProcessEnd;

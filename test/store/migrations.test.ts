@@ -42,6 +42,22 @@ describe('migrations', () => {
     expect(old.pragma('application_id', { simple: true })).toBe(APPLICATION_ID);
   });
 
+  test('a store keeps the id that it got when it was made or migrated, and no two have the same', async () => {
+    const path = join(temporaryFolder(onTestFinished), 'plan.db');
+    const old = new Database(path);
+    migrate(old, migrations.slice(0, 1), path, 0);
+    old.close();
+    const ids: string[] = [];
+    for (const file of [path, path, ':memory:', ':memory:']) {
+      const store = await openSqliteStore({ path: file });
+      ids.push(store.id);
+      await store.close();
+    }
+    expect(ids[0]).toMatch(/^[0-9a-f]{16}$/);
+    expect(ids[1]).toBe(ids[0]);
+    expect(new Set(ids).size).toBe(3);
+  });
+
   test('one that fails leaves nothing of itself, and those before it unapplied too', () => {
     const db = memory();
     const broken = [...migrations, { number: migrations.length + 1, name: 'broken', sql: 'CREATE TABLE extra (x); SELECT nonsense' }];

@@ -145,7 +145,7 @@ describe('a store that cannot be written', () => {
     const busy = { timeoutMs: 1000, random: Math.random };
     const db = await openDatabase(path, { create: false, busy, now: () => 0 });
     db.pragma(`max_page_count = ${String(db.pragma('page_count', { simple: true }))}`);
-    const store = new SqliteStore(db, path, busy);
+    const store = new SqliteStore(db, path, busy, { id: 'full', instance: '1' });
     const lease = (await store.getSession('s'))?.lease;
     if (!lease) throw new Error('no lease');
     const results = await Promise.allSettled(['a', 'b'].map((id) => store.commit(commitOf(lease, [ended(id, 'x'.repeat(50_000))]))));

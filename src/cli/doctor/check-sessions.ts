@@ -1,8 +1,8 @@
 // Checks of what earlier runs left: sessions that nobody drives, processes that nobody waits for.
 import { existsSync } from 'node:fs';
 import { SESSION_STATUSES, TERMINAL_SESSION_STATUSES } from '../../core/session-state.js';
-import { processTagPrefix } from '../../executor/send-attempt.js';
-import { listProcesses } from '../../process/process-table.js';
+import { hasEnded, listProcesses, readProcess, type ProcessRow } from '../../process/process-table.js';
+import { belongsTo, parseTag, type AttemptMark, type StoreMark } from '../../process/process-tag.js';
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.js';
 import type { CliContext } from '../cli-context.js';
 import { headOf, type SessionHead } from '../session-head.js';
@@ -17,8 +17,10 @@ export async function checkSessions(context: CliContext, path: string): Promise<
   if (!existsSync(path)) return [];
   const store = await openSqliteStore({ path, create: false });
   try {
+    // Before the sessions are read: what starts meanwhile belongs to a session that the list may not have.
+    const marked = markedProcesses();
     const heads = (await store.listSessions({ status: OPEN, limit: 100_000 })).map((summary) => headOf(summary, context.clock.now()));
-    return [...interrupted(context, heads), ...(await orphans(context, store.location, heads))];
+    return [...interrupted(context, heads), ...orphans(context, store, heads, marked)];
   } finally {
     await store.close();
   }
@@ -40,14 +42,25 @@ function interrupted(context: CliContext, heads: readonly SessionHead[]): Check[
   return more === 0 ? checks : [...checks, { name: 'sessions', status: 'warning', message: `${more} more are interrupted`, advice: 'plan list --status interrupted' }];
 }
 
-/** Processes that carry the tag of this store, and whose session nobody drives. */
-async function orphans(context: CliContext, location: string, heads: readonly SessionHead[]): Promise<Check[]> {
-  const driven = new Set(heads.filter((head) => head.owner !== undefined && head.owner.state !== 'dead').map((head) => head.session_id));
-  // `STORE/SESSION/STEP/GENERATION.ATTEMPT`
-  const store = processTagPrefix({ location }, '').split('/')[0];
-  const found = listProcesses({ tags: true }).flatMap(({ pid, tag = '' }) => {
-    const [place, session = '', step = ''] = tag.split('/');
-    return place === store && !driven.has(session) ? [{ pid, session, step }] : [];
+interface MarkedProcess {
+  row: ProcessRow;
+  mark: AttemptMark;
+}
+
+function markedProcesses(): MarkedProcess[] {
+  return listProcesses({ tags: true }).flatMap((row) => {
+    const mark = parseTag(row.tag ?? '');
+    return mark === undefined || hasEnded(row) ? [] : [{ row, mark }];
+  });
+}
+
+/** Processes of this store whose session nobody drives, or that an earlier drive of it started. */
+function orphans(context: CliContext, store: StoreMark, heads: readonly SessionHead[], marked: readonly MarkedProcess[]): Check[] {
+  const epochs = new Map(heads.flatMap(({ session_id: id, owner }) => (owner === undefined || owner.state === 'dead' ? [] : [[id, owner.epoch] as const])));
+  const found = marked.flatMap(({ row: { pid, start }, mark }) => {
+    const isDriven = mark.epoch >= (epochs.get(mark.session_id) ?? Infinity);
+    if (isDriven || !belongsTo(store, mark) || readProcess(pid)?.start !== start) return [];
+    return [{ pid, session: mark.session_id, step: mark.step_id }];
   });
   if (found.length === 0) return [{ name: 'orphans', status: 'ok', message: 'no process was left behind' }];
   const bySession = new Map<string, typeof found>();

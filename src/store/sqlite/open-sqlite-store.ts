@@ -1,8 +1,12 @@
 // The one way to get a SQLite store.
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { systemClock, type Clock } from '../../core/clock.js';
+import { StoreError } from '../../core/error.js';
 import type { Store } from '../store.js';
-import { BUSY_TIMEOUT_MS } from './busy.js';
+import { BUSY_TIMEOUT_MS, retryWhileBusy, type BusyPolicy } from './busy.js';
+import { asStoreError } from './fault.js';
 import { MEMORY, openDatabase } from './open-database.js';
 import { SqliteStore } from './sqlite-store.js';
 
@@ -29,5 +33,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const busy = { timeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS, random: options.random ?? Math.random };
   const clock = options.clock ?? systemClock;
   const db = await openDatabase(path, { create: options.create ?? true, busy, now: () => clock.now() });
-  return new SqliteStore(db, path, busy);
+  try {
+    return new SqliteStore(db, path, busy, { id: await storeId(db, path, busy), instance: instanceOf(path) });
+  } catch (error) {
+    db.close();
+    throw asStoreError(error, path);
+  }
+}
+
+async function storeId(db: Database, path: string, busy: BusyPolicy): Promise<string> {
+  const id = await retryWhileBusy(() => db.prepare('SELECT id FROM store_id').pluck().get(), path, busy);
+  if (typeof id !== 'string') throw new StoreError('corrupt', `store ${path}: it has lost its id (table store_id is empty); restore a backup`);
+  return id;
+}
+
+function instanceOf(path: string): string {
+  if (path === MEMORY) return 'memory';
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev.toString(16)}-${ino.toString(16)}`;
 }

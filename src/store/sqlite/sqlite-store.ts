@@ -23,6 +23,8 @@ import { WriteTransaction } from './write-transaction.js';
 const SMALL = 500; // bytes of a unit that writes a row or two
 
 export class SqliteStore implements Store {
+  readonly id: string;
+  readonly instance: string;
   readonly location: string;
   readonly logDir: string | undefined;
   readonly #db: Database;
@@ -33,7 +35,9 @@ export class SqliteStore implements Store {
   readonly #log: LogKeeper | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(db: Database, location: string, busy: BusyPolicy) {
+  constructor(db: Database, location: string, busy: BusyPolicy, which: { id: string; instance: string }) {
+    this.id = which.id;
+    this.instance = which.instance;
     this.location = location;
     this.logDir = location === MEMORY ? undefined : join(dirname(location), 'logs');
     this.#db = db;
