@@ -11,7 +11,9 @@ import { bindParams } from '../plan/bind-params.js';
 import type { LoadedPlan } from '../plan/load.js';
 import { parsePlanJson, planJson, storedForm } from '../plan/plan-json.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
+import { judgeHolder } from '../process/identity.js';
 import { endOrphans } from '../process/orphans.js';
+import { removeScratchOf } from '../process/scratch.js';
 import type { Lease, Store, StoredSession } from '../store/store.js';
 import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
@@ -112,7 +114,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
       return now.stored;
     }
     refuseIfEnded(now.stored, options.mode);
-    await endEarlierProcesses(host.store, lease);
+    await endEarlierProcesses(host.store, lease, before.stored.lease);
     return opened(host, now, lease, options);
   } catch (error) {
     await host.store.releaseLease(lease);
@@ -121,10 +123,13 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
 }
 
 // Nothing runs beside an orphan: a session whose old processes cannot be ended is not driven.
-async function endEarlierProcesses(store: Store, lease: Lease): Promise<void> {
+async function endEarlierProcesses(store: Store, lease: Lease, before: Lease | undefined): Promise<void> {
   const { session_id: id, epoch } = lease;
   const { left } = await endOrphans({ store, session_id: id, epoch }, 2000, logDirOf(store, id));
-  if (left.length === 0) return;
+  if (left.length === 0) {
+    if (before !== undefined && judgeHolder(before.holder) === 'dead') removeScratchOf(before.holder);
+    return;
+  }
   const which = left.length === 1 ? `process ${left[0]}` : `processes ${left.slice(0, 20).join(', ')}`;
   throw new SessionHeldError(id, `session ${id}: ${which} of its earlier driver could not be ended (another user's, or stuck in the system), and nothing may run beside them; end them, then go on with: plan resume ${id}`, { processes: left });
 }

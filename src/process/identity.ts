@@ -32,6 +32,11 @@ export function processIdentity(): ProcessIdentity {
   return own;
 }
 
+/** A part of an identity as letters, digits and dashes: some start times have spaces, the names of namespaces brackets. */
+export function asWord(text: string): string {
+  return text.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '');
+}
+
 /** Whether the process that `holder` describes still lives, as far as `self` can see. */
 export function judgeHolder(holder: ProcessIdentity, self: ProcessIdentity = processIdentity()): HolderVerdict {
   if (holder.host !== self.host) return 'unknown';

@@ -8,7 +8,7 @@ import { inPrivatePlace } from './scratch.js';
 /** A descriptor at the beginning of a private file with this content; its name is gone before the content comes. */
 export function openInput(content: string | Uint8Array): number {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
-  return inPrivatePlace((prefix) => writeNameless(`${prefix}input-${randomBytes(8).toString('hex')}`, bytes));
+  return inPrivatePlace((prefix) => writeNameless(`${prefix}input-${randomBytes(8).toString('hex')}`, bytes), bytes.length);
 }
 
 function writeNameless(path: string, bytes: Uint8Array): number {

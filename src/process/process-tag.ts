@@ -4,7 +4,7 @@
 //     on after a take-over, and must not touch what its successor started.
 // T2. The store is named by the id in its database, so every path to it, and a moved one, gives the same mark. A copy
 //     has the id too; a process of another copy is ended only when the driver that started it is dead.
-import { processIdentity, type ProcessIdentity } from './identity.js';
+import { asWord as word, processIdentity, type ProcessIdentity } from './identity.js';
 import { hasEnded, readProcess } from './process-table.js';
 
 /** One copy of one store. */
@@ -73,9 +73,4 @@ function isDriverDead({ driver }: AttemptMark): boolean {
   if (driver.pid_namespace !== word(self.pid_namespace)) return false;
   const found = readProcess(driver.pid);
   return found === undefined || hasEnded(found) || word(found.start) !== driver.process_start;
-}
-
-// The start time of a process has spaces on some systems, the name of a namespace has brackets.
-function word(text: string): string {
-  return text.replace(/[^A-Za-z0-9]+/g, '-');
 }

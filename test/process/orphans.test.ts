@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { membersOf } from '../../src/process/end-process-tree.js';
 import { endOrphans } from '../../src/process/orphans.js';
 import { pidFileOf, readPidFile, writePidFile } from '../../src/process/pid-file.js';
 import { hasEnded, readProcess, type ProcessRow } from '../../src/process/process-table.js';
+import { makeScratch } from '../../src/process/scratch.js';
 import { alive, newDrive, tagOf, tempFolder } from './support.js';
 
 const until = async (condition: () => boolean) => {
@@ -44,7 +45,7 @@ describe('orphans of a dead driver', () => {
     const logs = tempFolder();
     const drive = newDrive();
     const tag = tagOf(drive);
-    const scratch = mkdtempSync(join(tmpdir(), 'planwright-'));
+    const scratch = makeScratch().folder;
     const pid = leaveBehind('sleep 336', {});
     mkdirSync(join(logs, 'S'));
     const file = pidFileOf(join(logs, 'S', 'step.1.1.log'));

@@ -1,6 +1,7 @@
 // plan doctor: whether this machine and this store are fit to run plans, and what to do where they are not.
 import type { CliContext } from '../cli-context.js';
 import { checkMachine, type Check } from '../doctor/check-machine.js';
+import { checkScratch } from '../doctor/check-scratch.js';
 import { checkSessions } from '../doctor/check-sessions.js';
 import { checkStore } from '../doctor/check-store.js';
 import { EXIT } from '../exit-code.js';
@@ -11,7 +12,7 @@ import { storePlace } from '../store-path.js';
 /** Exit code 1 when something must be mended, 7 when that is the store; warnings alone are 0. */
 export async function doctor(context: CliContext, options: { json?: boolean }): Promise<number> {
   const place = storePlace(context);
-  const machine = await checkMachine(context.env);
+  const machine = [...(await checkMachine(context.env)), checkScratch()];
   const store = await checkStore(place);
   const usable = store.every((check) => check.status !== 'error');
   const checks = [...machine, ...store, ...(usable ? await checkSessions(context, place.path) : [])];
