@@ -12,7 +12,7 @@ import type { StoredSession } from '../store/store.js';
 import type { Drive } from './drive.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { resultOf } from './leave-session.js';
-import { logDirOf, type Host, type OpenSession } from './open-session.js';
+import { logDirOf, ORPHAN_GRACE_MS, type Host, type OpenSession } from './open-session.js';
 import type { SendingSession } from './send-attempt.js';
 import { SessionDriver } from './session-driver.js';
 import type { DriveOptions, SessionResult } from './session-handle.js';
@@ -82,7 +82,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
       clock,
       maxWaitMs: options.maxWaitMs,
       hurry,
-      endProcesses: async () => void (await endOrphans(mark, 2000, logDir)),
+      endProcesses: async () => void (await endOrphans(mark, { graceMs: ORPHAN_GRACE_MS, hurry: hurry.signal, logDir })),
     });
     drive.attach(driver, open.seenSeq);
     await keeper.look();

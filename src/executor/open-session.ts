@@ -19,6 +19,9 @@ import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.j
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { planEnvSecrets } from './step-inputs.js';
 
+/** Between TERM and KILL for processes that no step waits for, ms. */
+export const ORPHAN_GRACE_MS = 2000;
+
 /** What opening needs of the host. */
 export interface Host {
   store: Store;
@@ -125,7 +128,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
 // Nothing runs beside an orphan: a session whose old processes cannot be ended is not driven.
 async function endEarlierProcesses(store: Store, lease: Lease, before: Lease | undefined): Promise<void> {
   const { session_id: id, epoch } = lease;
-  const { left } = await endOrphans({ store, session_id: id, epoch }, 2000, logDirOf(store, id));
+  const { left } = await endOrphans({ store, session_id: id, epoch }, { graceMs: ORPHAN_GRACE_MS, logDir: logDirOf(store, id) });
   if (left.length === 0) {
     if (before !== undefined && judgeHolder(before.holder) === 'dead') removeScratchOf(before.holder);
     return;

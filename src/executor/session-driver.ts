@@ -2,7 +2,8 @@
 //
 // D1. A step is begun only by `#launch`, at most `concurrency` at once, and only while nothing asked for a stop.
 // D2. `#running` holds every step between its launch and the record of its end; the driver leaves only when it is empty.
-// D3. After the store failed or the lease was lost nothing more is begun or recorded; what runs is ended.
+// D3. It leaves only when all processes that it started are ended, those included that left the group of their step.
+// D4. After the store failed or the lease was lost nothing more is begun or recorded; what runs is ended.
 import type { AbortCause } from '../actions/action.js';
 import type { Clock } from '../core/clock.js';
 import type { CommitReason } from '../core/event.js';
@@ -68,7 +69,6 @@ export class SessionDriver {
     this.#cancelSeen = ending === 'cancelled';
   }
 
-
   async drive(): Promise<SessionResult> {
     try {
       this.#goOnEnding();
@@ -82,6 +82,8 @@ export class SessionDriver {
       }
     } catch (error) {
       await this.#endRunning(error instanceof Error ? error : new Error(String(error)));
+      // What led here is the error to show.
+      await this.#endedProcesses().catch(() => undefined);
       throw error;
     } finally {
       this.#timers.disarm();
@@ -117,28 +119,27 @@ export class SessionDriver {
   }
 
   async #turn(): Promise<SessionResult | undefined> {
-    if (this.#stopping) {
-      if (this.#running.size > 0) return undefined;
-      await this.#endProcesses();
-      return leaveSession(this.#record, this.#createdAt, 'interrupted');
+    if (!this.#stopping) {
+      this.#takeDue();
+      this.#startReady();
     }
-    this.#takeDue();
-    this.#startReady();
     if (this.#running.size > 0) return undefined;
-    if (this.#frontier.phase === 'ended') {
-      await this.#endProcesses();
-      if (this.#failure !== undefined) return undefined;
-      const { source, masker } = this.#o.run.sending;
-      return endSession(this.#o.plan, this.#record, source, masker, this.#now());
-    }
-    if (this.#budgetSpent) return leaveSession(this.#record, this.#createdAt, 'budget');
-    return this.#wait();
+    const why = this.#stopping ? 'interrupted' : this.#frontier.phase === 'ended' ? 'ended' : this.#budgetSpent ? 'budget' : undefined;
+    if (why === undefined) return this.#wait();
+    if (await this.#endedProcesses()) return undefined;
+    if (why !== 'ended') return leaveSession(this.#record, this.#createdAt, why);
+    const { source, masker } = this.#o.run.sending;
+    return endSession(this.#o.plan, this.#record, source, masker, this.#now());
   }
 
-  async #endProcesses(): Promise<void> {
-    if (!this.#ranProcess) return;
+  // Before every way to leave the session. True when there may have been something to end: that takes time, in which
+  // anything may have happened, so the turn is begun again.
+  async #endedProcesses(): Promise<boolean> {
+    if (!this.#ranProcess) return false;
     this.#ranProcess = false;
+    this.#bell.ring();
     await this.#o.endProcesses();
+    return true;
   }
 
   #takeDue(): void {
@@ -268,7 +269,8 @@ export class SessionDriver {
     await recordWait(this.#record, first === SESSION_DEADLINE ? undefined : first, next);
     const { maxWaitMs } = this.#o;
     const tooLong = maxWaitMs !== undefined && next - this.#now() > maxWaitMs && !this.#bell.rung;
-    return tooLong ? resultOf(this.#record, { interrupted: false, wake_at: next }, this.#createdAt) : undefined;
+    if (!tooLong || (await this.#endedProcesses())) return undefined;
+    return resultOf(this.#record, { interrupted: false, wake_at: next }, this.#createdAt);
   }
 
   #abortRunning(cause: AbortCause): void {

@@ -15,13 +15,22 @@ export interface OrphanReport {
   left: number[];
 }
 
+export interface OrphanOptions {
+  /** Between TERM and KILL, ms. */
+  graceMs: number;
+  /** Cuts the grace short. */
+  hurry?: AbortSignal;
+  /** Where the logs of the session are, and the pid files beside them. */
+  logDir?: string | undefined;
+}
+
 /**
  * Ends every process that this drive of a session, or an older one, started (see process-tag.ts), with its groups and
  * descendants: TERM, `graceMs`, KILL. Pid files in `logDir` name more of them; one counts only
  * while the process with that number started at the noted time. They are removed, and so are the attempts' private
  * folders.
  */
-export async function endOrphans(drive: DriveMark, graceMs: number, logDir?: string): Promise<OrphanReport> {
+export async function endOrphans(drive: DriveMark, { graceMs, hurry, logDir }: OrphanOptions): Promise<OrphanReport> {
   const hasTag = (tag: string) => mayEnd(drive, tag);
   const records = logDir === undefined ? [] : pidFilesIn(logDir).filter(({ record }) => hasTag(record.tag));
   const leaders = records.filter(({ record }) => isSameProcess(record)).map(({ record }) => record.pid);
@@ -29,10 +38,10 @@ export async function endOrphans(drive: DriveMark, graceMs: number, logDir?: str
   const rows = listProcesses({ tags: true });
   const found = new Set(membersOf({ hasTag }, rows).map((row) => row.pid));
   for (const pid of leaders) for (const row of membersOf({ pid }, rows)) found.add(row.pid);
-  const left = new Set(found.size === 0 ? [] : await endProcessTree({ hasTag }, { graceMs }));
+  const left = new Set(found.size === 0 ? [] : await endProcessTree({ hasTag }, { graceMs, hurry }));
   for (const pid of leaders) {
     if (records.some(({ record }) => record.pid === pid && isSameProcess(record))) {
-      for (const id of await endProcessTree({ pid }, { graceMs })) left.add(id);
+      for (const id of await endProcessTree({ pid }, { graceMs, hurry })) left.add(id);
     }
   }
   for (const { path, record } of records) {

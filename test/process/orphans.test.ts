@@ -31,14 +31,14 @@ describe('orphans of a dead driver', () => {
     leaveBehind('trap "" TERM; setsid sleep 331 & sleep 332 & env -i sleep 333 & echo $! > bare; touch up; wait; sleep 334', { PLAN_ATTEMPT_ID: mine }, cwd);
     const stranger = leaveBehind('sleep 335', { PLAN_ATTEMPT_ID: other });
     await until(() => existsSync(join(cwd, 'up')) && alive(mine).length >= 3);
-    const report = await endOrphans(drive, 200);
+    const report = await endOrphans(drive, { graceMs: 200 });
     expect(report.left).toEqual([]);
     expect(report.ended).toBeGreaterThanOrEqual(4);
     expect(alive(mine)).toEqual([]);
     expect(isThere(Number(readFileSync(join(cwd, 'bare'), 'utf8')))).toBe(false);
     expect(isThere(stranger)).toBe(true);
-    expect((await endOrphans({ ...drive, session_id: 'S10' }, 200)).ended).toBe(1);
-    expect(await endOrphans(drive, 200)).toEqual({ ended: 0, left: [] });
+    expect((await endOrphans({ ...drive, session_id: 'S10' }, { graceMs: 200 })).ended).toBe(1);
+    expect(await endOrphans(drive, { graceMs: 200 })).toEqual({ ended: 0, left: [] });
   });
 
   test('a pid file finds a process whose environment has no tag, and is removed with the private folder', async () => {
@@ -51,7 +51,7 @@ describe('orphans of a dead driver', () => {
     const file = pidFileOf(join(logs, 'S', 'step.1.1.log'));
     writePidFile(file, pid, tag, scratch);
     expect(readPidFile(file)).toMatchObject({ pid, tag });
-    expect(await endOrphans(drive, 200, logs)).toEqual({ ended: 1, left: [] });
+    expect(await endOrphans(drive, { graceMs: 200, logDir: logs })).toEqual({ ended: 1, left: [] });
     expect(isThere(pid)).toBe(false);
     expect([existsSync(file), existsSync(scratch)]).toEqual([false, false]);
   });
@@ -67,7 +67,7 @@ describe('orphans of a dead driver', () => {
     const foreign = pidFileOf(join(logs, 'b.log'));
     writePidFile(foreign, pid, 'another/session/x/1.1', undefined);
     writeFileSync(join(logs, 'broken.pid'), 'not json');
-    expect(await endOrphans(drive, 200, logs)).toEqual({ ended: 0, left: [] });
+    expect(await endOrphans(drive, { graceMs: 200, logDir: logs })).toEqual({ ended: 0, left: [] });
     expect(isThere(pid)).toBe(true);
     expect([existsSync(reused), existsSync(foreign), existsSync(tmpdir())]).toEqual([false, true, true]);
     process.kill(pid, 'SIGKILL');
@@ -78,9 +78,9 @@ describe('orphans of a dead driver', () => {
     const newer = { ...older, epoch: 4 };
     const [first, second] = [older, newer].map((drive, i) => leaveBehind(`sleep 33${8 + i}`, { PLAN_ATTEMPT_ID: tagOf(drive) })) as [number, number];
     await until(() => alive(tagOf(older)).length + alive(tagOf(newer)).length === 2);
-    expect((await endOrphans(older, 200)).ended).toBe(1);
+    expect((await endOrphans(older, { graceMs: 200 })).ended).toBe(1);
     expect([isThere(first), isThere(second)]).toEqual([false, true]);
-    expect((await endOrphans(newer, 200)).ended).toBe(1);
+    expect((await endOrphans(newer, { graceMs: 200 })).ended).toBe(1);
     expect(isThere(second)).toBe(false);
   });
 
@@ -92,13 +92,13 @@ describe('orphans of a dead driver', () => {
     const dead = tagOf(copy).replace(driver, driver.replace(`.${process.pid}.`, '.4194305.'));
     const orphan = leaveBehind('sleep 341', { PLAN_ATTEMPT_ID: dead });
     await until(() => alive(tagOf(copy)).length + alive(dead).length === 2);
-    expect((await endOrphans({ ...drive, epoch: 9 }, 200)).ended).toBe(1);
+    expect((await endOrphans({ ...drive, epoch: 9 }, { graceMs: 200 })).ended).toBe(1);
     expect([isThere(living), isThere(orphan)]).toEqual([true, false]);
     process.kill(living, 'SIGKILL');
   });
 
   test('nothing was ever written: nothing to do', async () => {
-    expect(await endOrphans(newDrive(), 100, '/no/such/folder')).toEqual({ ended: 0, left: [] });
+    expect(await endOrphans(newDrive(), { graceMs: 100, logDir: '/no/such/folder' })).toEqual({ ended: 0, left: [] });
   });
 });
 
