@@ -1,5 +1,4 @@
 // Puts the parts of one drive together: record, driver, lease keeper; and takes them apart again in every ending.
-import { mkdir } from 'node:fs/promises';
 import type { FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
 import type { JsonObject } from '../core/json.js';
@@ -11,7 +10,8 @@ import type { StoredSession } from '../store/store.js';
 import type { Drive } from './drive.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { resultOf } from './leave-session.js';
-import { logDirOf, type Host, type OpenSession } from './open-session.js';
+import { logDirOf } from './log-dir.js';
+import type { Host, OpenSession } from './open-session.js';
 import { processTagPrefix, type SendingSession } from './send-attempt.js';
 import { SessionDriver } from './session-driver.js';
 import type { DriveOptions, SessionResult } from './session-handle.js';
@@ -66,7 +66,6 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
   try {
     if (open.reason !== undefined) await record.write(open.reason, open.changes, { clearCancel: open.reason === 'retry' });
     if (open.deadLetter !== undefined) return await endAsDeadLetter(record, open.deadLetter, start.created_at);
-    if (logDir !== undefined) await mkdir(logDir, { recursive: true, mode: 0o700 });
     const keeper = new LeaseKeeper({
       store,
       clock,

@@ -13,6 +13,7 @@ import { parsePlanJson, planJson, storedForm } from '../plan/plan-json.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { endOrphans } from '../process/orphans.js';
 import type { Lease, Store, StoredSession } from '../store/store.js';
+import { logDirOf, makeLogDir } from './log-dir.js';
 import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { processTagPrefix } from './send-attempt.js';
@@ -70,6 +71,7 @@ export async function createSession(host: Host, loaded: LoadedPlan, sessionId: s
     ...(plan.timeout === undefined ? {} : { deadline_at: now + plan.timeout }),
     ...(plan.budget.attempts === undefined ? {} : { attempts_limit: plan.budget.attempts }),
   };
+  await makeLogDir(host.store, sessionId);
   const lease = await host.store.createSession({
     start,
     plan_json: planJson(loaded.plan),
@@ -104,6 +106,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
   const wanted = again(before, options);
   if (options.mode !== 'cancel') requireSecrets(host, before.plan, toRun(before, wanted));
 
+  await makeLogDir(host.store, sessionId);
   const holder = newHolder();
   const lease = await takeSession(host.store, sessionId, before.stored.lease, holder, host.clock.now());
   try {
@@ -119,10 +122,6 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
     await host.store.releaseLease(lease);
     throw error;
   }
-}
-
-export function logDirOf(store: Store, sessionId: string): string | undefined {
-  return store.logDir === undefined ? undefined : `${store.logDir}/${sessionId}`;
 }
 
 interface Loaded {

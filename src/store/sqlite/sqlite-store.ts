@@ -1,6 +1,5 @@
 // The Store port over one SQLite file. Writes go through one queue (group commit), reads are single short statements:
 // no cursor stays open, so nothing here ever keeps the write-ahead log from being copied back.
-import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { StoreError } from '../../core/error.js';
 import type { PlanEvent } from '../../core/event.js';
@@ -12,6 +11,7 @@ import { retryWhileBusy, type BusyPolicy } from './busy.js';
 import { CommitQueue } from './commit-queue.js';
 import { encodeCommit } from './encode-commit.js';
 import { asStoreError } from './fault.js';
+import { logFolderOf } from './log-folder.js';
 import { LogKeeper } from './log-keeper.js';
 import { MEMORY } from './open-database.js';
 import { cancelOf, eventOf, summaryOf } from './rows.js';
@@ -35,7 +35,7 @@ export class SqliteStore implements Store {
 
   constructor(db: Database, location: string, busy: BusyPolicy) {
     this.location = location;
-    this.logDir = location === MEMORY ? undefined : join(dirname(location), 'logs');
+    this.logDir = location === MEMORY ? undefined : logFolderOf(location);
     this.#db = db;
     this.#busy = busy;
     this.#sql = prepareStatements(db);
