@@ -8,6 +8,7 @@ import { createMasker } from '../process/masker.js';
 import { endOrphans } from '../process/orphans.js';
 import type { StoredSession } from '../store/store.js';
 import type { Drive } from './drive.js';
+import { giveUp } from './drive-holder.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { resultOf } from './leave-session.js';
 import { logDirOf } from './log-dir.js';
@@ -26,6 +27,15 @@ export interface DriveHost extends Host {
 }
 
 export async function driveSession(host: DriveHost, open: OpenSession, options: DriveOptions, drive: Drive): Promise<SessionResult> {
+  try {
+    return await driveUnderLease(host, open, options, drive);
+  } finally {
+    // A lease that is not ours any more stays as it is.
+    await giveUp(host.store, open.lease);
+  }
+}
+
+async function driveUnderLease(host: DriveHost, open: OpenSession, options: DriveOptions, drive: Drive): Promise<SessionResult> {
   const { store, clock } = host;
   const { plan, lease, start } = open;
   const sessionId = start.session_id;
@@ -63,37 +73,32 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
     tagPrefix,
     onOutput: options.onOutput,
   };
+  if (open.reason !== undefined) await record.write(open.reason, open.changes, { clearCancel: open.reason === 'retry' });
+  if (open.deadLetter !== undefined) return await endAsDeadLetter(record, open.deadLetter, start.created_at);
+  const keeper = new LeaseKeeper({
+    store,
+    clock,
+    lease,
+    onLost: (error) => driver.fail(error),
+    onCancel: (request) => driver.cancel(request),
+  });
+  const driver: SessionDriver = new SessionDriver({
+    plan,
+    shape: open.shape,
+    record,
+    run: { record, sending, random: host.random, lookForCancel: () => keeper.look() },
+    clock,
+    maxWaitMs: options.maxWaitMs,
+    hurry,
+    endProcesses: async () => void (await endOrphans(tagPrefix, 2000, logDir)),
+  });
+  drive.attach(driver, open.seenSeq);
+  await keeper.look();
+  keeper.start();
   try {
-    if (open.reason !== undefined) await record.write(open.reason, open.changes, { clearCancel: open.reason === 'retry' });
-    if (open.deadLetter !== undefined) return await endAsDeadLetter(record, open.deadLetter, start.created_at);
-    const keeper = new LeaseKeeper({
-      store,
-      clock,
-      lease,
-      onLost: (error) => driver.fail(error),
-      onCancel: (request) => driver.cancel(request),
-    });
-    const driver: SessionDriver = new SessionDriver({
-      plan,
-      shape: open.shape,
-      record,
-      run: { record, sending, random: host.random, lookForCancel: () => keeper.look() },
-      clock,
-      maxWaitMs: options.maxWaitMs,
-      hurry,
-      endProcesses: async () => void (await endOrphans(tagPrefix, 2000, logDir)),
-    });
-    drive.attach(driver, open.seenSeq);
-    await keeper.look();
-    keeper.start();
-    try {
-      return await driver.drive();
-    } finally {
-      await keeper.stop();
-    }
+    return await driver.drive();
   } finally {
-    // A lease that is not ours any more stays as it is; a store that fails here lets it expire.
-    await store.releaseLease(lease).catch(() => undefined);
+    await keeper.stop();
   }
 }
 

@@ -12,9 +12,10 @@ import type { LoadedPlan } from '../plan/load.js';
 import { parsePlanJson, planJson, storedForm } from '../plan/plan-json.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { endOrphans } from '../process/orphans.js';
-import type { Lease, Store, StoredSession } from '../store/store.js';
+import type { Lease, LeaseHolder, Store, StoredSession } from '../store/store.js';
 import { logDirOf, makeLogDir } from './log-dir.js';
-import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.js';
+import { endHolder, giveUp, newHolder } from './drive-holder.js';
+import { LEASE_MS, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { processTagPrefix } from './send-attempt.js';
 import { planEnvSecrets } from './step-inputs.js';
@@ -72,16 +73,18 @@ export async function createSession(host: Host, loaded: LoadedPlan, sessionId: s
     ...(plan.budget.attempts === undefined ? {} : { attempts_limit: plan.budget.attempts }),
   };
   await makeLogDir(host.store, sessionId);
-  const lease = await host.store.createSession({
+  const holder = newHolder();
+  const created = host.store.createSession({
     start,
     plan_json: planJson(loaded.plan),
     plan_source: loaded.source,
     state: session,
-    holder: newHolder(),
+    holder,
     lease_expires_at: now + LEASE_MS,
     at: now,
     data: { plan_name: plan.name, plan_hash: plan.plan_hash, plan_file: loaded.file, params: bound.params },
   });
+  const lease = await endingWith(holder, created);
   return { plan, shape: shapeOf(plan), start, lease, session, steps: new Map(), seenSeq: 0, changes: [], reason: undefined };
 }
 
@@ -108,18 +111,28 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
 
   await makeLogDir(host.store, sessionId);
   const holder = newHolder();
-  const lease = await takeSession(host.store, sessionId, before.stored.lease, holder, host.clock.now());
+  const lease = await endingWith(holder, takeSession(host.store, sessionId, before.stored.lease, holder, host.clock.now()));
   try {
     const now = await loadSession(host, sessionId, before);
     if (now.stored.state.status === 'completed' && options.mode !== 'retry') {
-      await host.store.releaseLease(lease);
+      await giveUp(host.store, lease);
       return now.stored;
     }
     refuseIfEnded(now.stored, options.mode);
     await endOrphans(processTagPrefix(host.store, sessionId), 2000, logDirOf(host.store, sessionId));
     return opened(host, now, lease, options);
   } catch (error) {
-    await host.store.releaseLease(lease);
+    await giveUp(host.store, lease);
+    throw error;
+  }
+}
+
+// A holder that gets no lease drives nothing.
+async function endingWith(holder: LeaseHolder, work: Promise<Lease>): Promise<Lease> {
+  try {
+    return await work;
+  } catch (error) {
+    endHolder(holder);
     throw error;
   }
 }

@@ -31,6 +31,8 @@ export class SqliteStore implements Store {
   readonly #queue: CommitQueue;
   readonly #busy: BusyPolicy;
   readonly #log: LogKeeper | undefined;
+  /** Leases taken through this store: at its end it gives them back, as nobody could write under them any more. */
+  readonly #leases = new Map<string, Lease>();
   #closing: Promise<void> | undefined;
 
   constructor(db: Database, location: string, busy: BusyPolicy) {
@@ -46,7 +48,9 @@ export class SqliteStore implements Store {
 
   async createSession(session: NewSession): Promise<Lease> {
     const copy = structuredClone(session);
-    return this.#write(() => this.#writer.createSession(copy), SMALL + copy.plan_json.length + copy.plan_source.length);
+    const lease = await this.#write(() => this.#writer.createSession(copy), SMALL + copy.plan_json.length + copy.plan_source.length);
+    this.#leases.set(lease.session_id, lease);
+    return lease;
   }
 
   async getSession(sessionId: string): Promise<StoredSession | undefined> {
@@ -75,7 +79,9 @@ export class SqliteStore implements Store {
 
   async acquireLease(request: LeaseRequest): Promise<{ lease: Lease } | { held: Lease }> {
     const copy = structuredClone(request);
-    return this.#write(() => this.#writer.acquireLease(copy), SMALL);
+    const answer = await this.#write(() => this.#writer.acquireLease(copy), SMALL);
+    if ('lease' in answer) this.#leases.set(copy.session_id, answer.lease);
+    return answer;
   }
 
   async renewLease(lease: Lease, expiresAt: number): Promise<void> {
@@ -85,7 +91,8 @@ export class SqliteStore implements Store {
 
   async releaseLease(lease: Lease): Promise<void> {
     const copy = structuredClone(lease);
-    return this.#write(() => this.#writer.releaseLease(copy), SMALL);
+    await this.#write(() => this.#writer.releaseLease(copy), SMALL);
+    if (this.#leases.get(copy.session_id)?.epoch === copy.epoch) this.#leases.delete(copy.session_id);
   }
 
   async commit(commit: Commit): Promise<number> {
@@ -124,6 +131,8 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     await this.#queue.drain();
+    // One that the store does not take stays until it expires or its process is gone.
+    await Promise.all([...this.#leases.values()].map((lease) => this.#queue.add(() => this.#writer.releaseLease(lease), SMALL).catch(() => undefined)));
     this.#log?.close();
     this.#db.close();
   }
