@@ -1,6 +1,7 @@
 // Puts the parts of one drive together: record, driver, lease keeper; and takes them apart again in every ending.
 import type { FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
+import { steadyTime } from '../core/clock.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
 import { parsePlanJson } from '../plan/plan-json.js';
@@ -65,6 +66,7 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
     registry: host.registry,
     functions: host.functions,
     clock,
+    now: steadyTime(clock),
     masker: createMasker(plan.secrets.flatMap((name) => host.secret(name) ?? [])),
     hostEnv: host.env,
     epoch: lease.epoch,

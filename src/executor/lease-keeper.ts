@@ -66,7 +66,8 @@ export class LeaseKeeper {
   readonly #onLost: (error: Error) => void;
   readonly #onCancel: (request: CancelRequest) => void;
   readonly #end = new AbortController();
-  #expiresAt: number;
+  /** When a lease that was not renewed since has run out, by `elapsed`. */
+  #heldUntil: number;
   #loops: Promise<unknown> | undefined;
 
   constructor(options: {
@@ -82,7 +83,7 @@ export class LeaseKeeper {
     this.#lease = options.lease;
     this.#onLost = options.onLost;
     this.#onCancel = options.onCancel;
-    this.#expiresAt = options.lease.expires_at;
+    this.#heldUntil = options.clock.elapsed() + LEASE_MS;
   }
 
   start(): void {
@@ -98,9 +99,9 @@ export class LeaseKeeper {
     for (;;) {
       await this.#clock.sleep(RENEW_MS, this.#end.signal);
       if (this.#end.signal.aborted) return;
-      const expiresAt = this.#clock.now() + LEASE_MS;
-      const failure = await attempt(() => this.#store.renewLease(this.#lease, expiresAt));
-      if (failure === undefined) this.#expiresAt = expiresAt;
+      const heldUntil = this.#clock.elapsed() + LEASE_MS;
+      const failure = await attempt(() => this.#store.renewLease(this.#lease, this.#clock.now() + LEASE_MS));
+      if (failure === undefined) this.#heldUntil = heldUntil;
       else if (this.#isLoss(failure)) return this.#onLost(failure);
     }
   }
@@ -125,7 +126,7 @@ export class LeaseKeeper {
 
   // One missed beat is none: a busy or failing store ends the drive only once the lease has run out.
   #isLoss(error: Error): boolean {
-    if (error instanceof StoreError) return error.fault === 'closed' || this.#clock.now() > this.#expiresAt;
+    if (error instanceof StoreError) return error.fault === 'closed' || this.#clock.elapsed() > this.#heldUntil;
     return true;
   }
 }
