@@ -2,7 +2,8 @@
 import type { ErrorRecord } from '../core/error.js';
 import { isTerminalSession, type CancelRequest, type SessionStatus } from '../core/session-state.js';
 import { isHeld } from '../executor/lease-keeper.js';
-import { judgeHolder, type HolderVerdict } from '../process/identity.js';
+import { lifeOf } from '../executor/drive-holder.js';
+import type { HolderVerdict } from '../process/identity.js';
 import type { SessionSummary } from '../store/store.js';
 
 export interface SessionHead {
@@ -47,7 +48,7 @@ export function headOf({ start, state, updated_at, lease, cancel }: SessionSumma
     ...(state.attempts_limit === undefined ? {} : { attempts_limit: state.attempts_limit }),
     ...(lease === undefined
       ? {}
-      : { owner: { host: lease.holder.host, pid: lease.holder.pid, state: judgeHolder(lease.holder), epoch: lease.epoch, expires_at: lease.expires_at } }),
+      : { owner: { host: lease.holder.host, pid: lease.holder.pid, state: lifeOf(lease.holder), epoch: lease.epoch, expires_at: lease.expires_at } }),
     ...(cancel === undefined ? {} : { cancel }),
     ...(state.error === undefined ? {} : { error: state.error }),
   };

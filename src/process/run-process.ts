@@ -139,8 +139,8 @@ async function settle(request: ProcessRequest, pid: number, reading: Reading, ab
   }
   let hurried = false;
   void aborted.then(() => (hurried = true));
-  const end = Date.now() + LINGER_MS;
-  while (!hurried && Date.now() < end && isGroupAlive(pid)) await delay(20);
+  const end = performance.now() + LINGER_MS;
+  while (!hurried && performance.now() < end && isGroupAlive(pid)) await delay(20);
   const left = await endGroup(pid, { graceMs: hurried ? 0 : Math.min(request.kill_grace, LEFTOVER_GRACE_MS), hurry: request.hurry });
   await reading.quiet(QUIET_MS, LINGER_MS);
   return left;

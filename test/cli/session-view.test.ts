@@ -5,7 +5,7 @@ import { sessionText, stepText } from '../../src/cli/session-text.js';
 import { viewSession, type SessionView } from '../../src/cli/session-view.js';
 import { logPath } from '../../src/cli/log-files.js';
 import { logFileName } from '../../src/executor/send-attempt.js';
-import { newHolder } from '../../src/executor/lease-keeper.js';
+import { newHolder } from '../../src/executor/drive-holder.js';
 import { PermanentError, type PlanFunction, type SessionSummary, type Store } from '../../src/index.js';
 import { executor, loaded, memoryStore } from '../support/sessions.js';
 
