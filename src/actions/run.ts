@@ -7,17 +7,17 @@ import type { StepOutput } from '../core/step-state.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { RunAction, StepSpec } from '../plan/plan.js';
 import { quote } from '../core/suggest.js';
-import { baseEnvironment } from '../process/base-environment.js';
 import type { Masker } from '../process/masker.js';
 import type { Captured } from '../process/output-sink.js';
 import { createPipePool, type PipePool } from '../process/pipe-pool.js';
 import { runProcess, type ProcessEnd } from '../process/run-process.js';
-import { makeScratch, type Scratch } from '../process/scratch.js';
+import { makeScratch } from '../process/scratch.js';
 import { checkCwd, findCommand } from '../process/spawn-child.js';
 import { abortError } from './abort-error.js';
 import type { Action, AttemptContext } from './action.js';
 import { asActionError } from './as-action-error.js';
 import { maskOutputs, parseJson, readOutputFile, tooLarge } from './outputs.js';
+import { stepEnvironment } from './step-environment.js';
 
 /** The shells that a script gets when its step names none: the first that is installed. */
 export const DEFAULT_SHELLS: ReadonlyArray<readonly string[]> = [
@@ -25,9 +25,8 @@ export const DEFAULT_SHELLS: ReadonlyArray<readonly string[]> = [
   ['sh', '-eu', '-c'],
 ];
 
-/** The action for `run`. Pipes are shared by the commands of one action, so make one per executor. */
-export function createRunAction(): Action<RunAction> {
-  const pool = createPipePool();
+/** The action for `run`. Pipes are shared by what uses one pool, so make one per executor. */
+export function createRunAction(pool: PipePool = createPipePool()): Action<RunAction> {
   return { kind: 'run', execute: (action, context) => runCommand(action, context, pool) };
 }
 
@@ -39,7 +38,7 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
   let log: LogSummary | undefined;
   try {
     checkCwd(cwd);
-    const env = environmentOf(context, scratch);
+    const env = { ...stepEnvironment(context), PLAN_OUTPUT: scratch.output };
     const end = await runProcess({
       argv: argvOf(action, context, cwd, env),
       cwd,
@@ -68,18 +67,6 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
   } finally {
     scratch.remove();
   }
-}
-
-function environmentOf(context: AttemptContext, scratch: Scratch): { [name: string]: string } {
-  return {
-    ...baseEnvironment(context.host_env ?? process.env),
-    ...context.env,
-    PLAN_SESSION_ID: context.session_id,
-    PLAN_STEP_ID: context.step.id,
-    PLAN_ATTEMPT: String(context.attempt),
-    PLAN_ATTEMPT_ID: context.process_tag,
-    PLAN_OUTPUT: scratch.output,
-  };
 }
 
 function argvOf(action: RunAction, context: AttemptContext, cwd: string, env: { [name: string]: string }): string[] {
