@@ -3,6 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach } from 'vitest';
+import { hasEnded, readProcess } from '../../src/process/process-table.js';
 import { tempDir } from './sessions.js';
 
 const BIN = resolve(import.meta.dirname, '../../bin/plan.js');
@@ -109,11 +110,8 @@ export function processesWith(text: string): number[] {
     .map((line) => Number(line.trim().split(' ')[0]));
 }
 
+/** Whether a process runs; one that has ended and that nobody collected does not. */
 export function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const row = readProcess(pid);
+  return row !== undefined && !hasEnded(row);
 }
