@@ -1,6 +1,6 @@
 // Functions of modules under the binary: whatever a module does to its process, the session and stdout stay whole.
 import { describe, expect, test } from 'vitest';
-import { alive, PlanFolder, processesWith } from '../support/plan-command.js';
+import { alive, PlanFolder } from '../support/plan-command.js';
 
 const plan = (steps: string) => `plan: 1\nname: modules\nsteps:\n${steps}`;
 /** Whether each process that a function noted in `pids` still runs. */
@@ -72,7 +72,7 @@ describe('a module under plan run', () => {
 });
 
 describe('the last net', () => {
-  const waiting = plan('  a: { run: "touch up; sleep 30" }\n');
+  const waiting = plan('  a: { run: "echo $$ > pids; touch up; exec sleep 30" }\n');
   const preload = (folder: PlanFolder, source: string) => {
     folder.write('preload.mjs', `import { existsSync } from 'node:fs'; const timer = setInterval(() => { if (!existsSync('up')) return; clearInterval(timer); ${source} }, 20);`);
     return { NODE_OPTIONS: `--import ${folder.dir}/preload.mjs` };
@@ -92,6 +92,6 @@ describe('the last net', () => {
     expect([code, stderr]).toEqual([130, expect.stringMatching(/^error: Error: stray: nothing caught it.*\n$/) as string]);
     expect(stdout).toContain('plan resume S');
     expect(await folder.json(['show', 'S'])).toMatchObject({ status: 'ready', interrupted: true });
-    expect(processesWith('sleep 30')).toEqual([]);
+    expect(lives(folder)).toEqual([false]);
   });
 });
