@@ -1,5 +1,6 @@
 // `run`: a command, as a script for a shell or as an argument vector.
 import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
@@ -101,8 +102,18 @@ function throwUnlessSuccess(end: ProcessEnd, context: AttemptContext): void {
 
 function exitRecord(code: number): ErrorRecord {
   // What a shell answers when a command cannot be executed or found: trying again gives the same.
-  const meaning = code === 127 ? ': a command was not found' : code === 126 ? ': a command could not be executed' : '';
-  return { class: meaning === '' ? 'transient' : 'permanent', code: 'exit', message: `the command ended with exit code ${code}${meaning}`, exit_code: code };
+  const permanent = code === 127 || code === 126;
+  return { class: permanent ? 'permanent' : 'transient', code: 'exit', message: `the command ended with exit code ${code}${meaningOf(code)}`, exit_code: code };
+}
+
+function meaningOf(code: number): string {
+  if (code === 127) return ': a command was not found';
+  if (code === 126) return ': a command could not be executed';
+  // So a shell tells of a command of its script that a signal ended.
+  const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+  if (signal === undefined) return '';
+  if (signal === 'SIGPIPE') return ': a command of the script wrote into a pipe whose reader had ended (SIGPIPE), which pipefail makes a failure; let the reader read to the end, or allow it: … | head -1 || [ $? -eq 141 ]';
+  return `: as a shell says it, a command of the script was ended by ${signal}${signal === 'SIGKILL' ? ' (perhaps for want of memory)' : ''}`;
 }
 
 // What `stdout:` of the step makes of the captured bytes.
