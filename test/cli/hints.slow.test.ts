@@ -67,12 +67,16 @@ describe('hints', () => {
   });
 
   test('a time is the same in every view, also of a session that stood still', async () => {
-    const folder = new PlanFolder(`${head}steps: { a: { run: "sleep 0.2" }, b: { needs: [a], run: "echo x >> tries; sleep 0.3; test $(wc -l < tries) -gt 1" } }\n`);
-    await folder.plan(['run', 'p.yaml', '--session', 'S']);
+    const folder = new PlanFolder(`${head}steps: { a: { run: "sleep 0.2" }, b: { needs: [a], run: "touch up; test -e go || exec sleep 60" } }\n`);
+    const first = folder.start(['run', 'p.yaml', '--session', 'S']);
+    await folder.untilFile('up');
+    first.child.kill('SIGINT');
+    await first.ended;
+    folder.write('go', '');
     const { stdout } = await folder.plan(['resume', 'S']);
     const show = await folder.plan(['show', 'S']);
     const events = await folder.plan(['events', 'S']);
-    const b = /^b: completed in (\S+)/m.exec(stdout)?.[1] as string;
+    const b = /^b: completed in (\S+) \(\d+ms in this run\)/m.exec(stdout)?.[1] as string;
     expect(show.stdout).toMatch(new RegExp(`^b .* ${b}`, 'm'));
     expect(events.stdout).toContain(`b: completed in ${b}`);
     const whole = /session S: completed after (\S+) \((\S+) in this run\)/.exec(stdout);
