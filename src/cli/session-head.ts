@@ -28,8 +28,12 @@ export interface SessionHead {
   error?: ErrorRecord;
 }
 
+/** Whether a process drives the session now. */
+export function isDriven({ lease }: Pick<SessionSummary, 'lease'>, now: number): boolean {
+  return lease !== undefined && isHeld(lease, now);
+}
+
 export function headOf({ start, state, updated_at, lease, cancel }: SessionSummary, now: number): SessionHead {
-  const driven = lease !== undefined && isHeld(lease, now);
   const open = !isTerminalSession(state.status);
   const worked = state.status === 'running' || state.status === 'ready' || lease !== undefined;
   return {
@@ -38,7 +42,7 @@ export function headOf({ start, state, updated_at, lease, cancel }: SessionSumma
     plan_file: start.plan_file,
     plan_hash: start.plan_hash,
     status: state.status,
-    interrupted: open && !driven && worked,
+    interrupted: open && !isDriven(lease === undefined ? {} : { lease }, now) && worked,
     generation: state.generation,
     created_at: start.created_at,
     updated_at,

@@ -177,7 +177,7 @@ function refuseIfEnded(stored: StoredSession, mode: TakeOptions['mode']): void {
   const id = stored.start.session_id;
   const ended = status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'expired' || status === 'dead_letter';
   if (mode === 'retry') {
-    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed: there is nothing to retry; to run the plan again: plan run ${stored.start.plan_file}`);
+    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed, and a completed session is final: there is nothing to retry; to run the plan again in a new session: plan run ${stored.start.plan_file}`);
     if (!ended) throw new UsageError('session_open', `session ${id} is ${status}: it has not ended, so there is nothing to retry; to go on: plan resume ${id}`);
     return;
   }

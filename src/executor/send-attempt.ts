@@ -1,6 +1,6 @@
 // The one place where a step is sent: everything that leaves the session goes through `sendAttempt`.
 import { join } from 'node:path';
-import { abortError } from '../actions/abort-error.js';
+import { stillRunningError } from '../actions/abort-error.js';
 import { asActionError } from '../actions/as-action-error.js';
 import type { AbortCause, ActionOutcome, AttemptContext, FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
@@ -85,7 +85,7 @@ async function boundedAfterAbort(session: SendingSession, spec: StepSpec, signal
   const wait = () => {
     const mine = (sleeper = new AbortController());
     void session.clock.sleep(spec.kill_grace + STOP_BOUND_MS, mine.signal).then(() => {
-      if (!mine.signal.aborted) giveUp(abortError(signal));
+      if (!mine.signal.aborted) giveUp(stillRunningError(signal));
     });
   };
   if (signal.aborted) wait();

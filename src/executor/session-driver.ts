@@ -4,6 +4,7 @@
 // D2. `#running` holds every step between its launch and the record of its end; the driver leaves only when it is empty.
 // D3. It leaves only when all processes that it started are ended, those included that left the group of their step.
 // D4. After the store failed or the lease was lost nothing more is begun or recorded; what runs is ended.
+import { startsProcess } from '../actions/call-module.js';
 import type { AbortCause } from '../actions/action.js';
 import type { Clock } from '../core/clock.js';
 import type { CommitReason } from '../core/event.js';
@@ -198,7 +199,7 @@ export class SessionDriver {
     const spec = this.#specs.get(id) as StepSpec;
     const controller = new AbortController();
     this.#running.set(id, controller);
-    if (spec.action.kind === 'run') this.#ranProcess = true;
+    if (startsProcess(spec)) this.#ranProcess = true;
     void this.#runToEnd(spec, controller);
   }
 

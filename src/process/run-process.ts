@@ -27,6 +27,8 @@ export interface ProcessRequest {
   /** Keep stdout apart from stderr, and its bytes. */
   capture: boolean;
   log_path: string | undefined;
+  /** False: a log without a byte is no file. */
+  empty_log?: boolean;
   masker: Masker;
   signal: AbortSignal;
   hurry?: AbortSignal | undefined;
