@@ -70,6 +70,11 @@ describe('the report for people', () => {
     expect(lines.some((line) => /^a: completed in /.test(line))).toBe(true);
   });
 
+  test('on a terminal a wait has its line while it lasts', async () => {
+    const { stdout } = await drive('steps:\n  w: { wait: { for: 700ms } }\n', { tty: true });
+    expect(stdout.text).toMatch(/waiting for w, until \d\d:\d\d:\d\d \(in \d+ms\) \(0 of 1 ended\)/);
+  });
+
   test('does not list thousands of steps that are skipped for one reason', async () => {
     const steps = Array.from({ length: 100 }, (_, i) => `  s${i}: { needs: [a], set: { x: 1 } }`).join('\n');
     const { lines } = await drive(`steps:\n  a: { call: { function: bad } }\n${steps}\n`, { functions: { bad } });
