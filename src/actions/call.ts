@@ -10,9 +10,9 @@ import { nearest } from '../core/suggest.js';
 import { OutputSink, type SinkInput } from '../process/output-sink.js';
 import { abortError } from './abort-error.js';
 import type { Action, ActionOutcome, AttemptContext, FunctionContext, PlanFunction } from './action.js';
-import { asActionError } from './as-action-error.js';
+import { asActionError, foreignError } from './as-action-error.js';
 import { notJson } from './not-json.js';
-import { maskOutputs, pickOutputs } from './outputs.js';
+import { pickOutputs } from './outputs.js';
 
 /** The action for `call`. result = what the function returns; nothing returned is null. */
 export const callAction: Action<CallAction> = { kind: 'call', execute: call };
@@ -27,7 +27,7 @@ async function call(action: CallAction, context: AttemptContext): Promise<Action
     const returned = await invoke(target, args, { session_id: context.session_id, step_id: step.id, attempt: context.attempt, signal: context.signal, log: (line) => log.write(line) }, context);
     const result = jsonOf(returned, action.function);
     const outputs = pickOutputs(result, { specs: step.outputs, masker }, `what ${action.function} returned`);
-    return { kind: 'completed', output: { outputs: maskOutputs(outputs, masker), result: masker.value(result) }, ...log.end() };
+    return { kind: 'completed', output: { outputs, result }, ...log.end() };
   } catch (error) {
     const failure = context.signal.aborted ? abortError(context.signal) : asActionError(error, masker);
     throw new ActionError(asActionError(failure, masker).record, { ...log.end(), cause: error });
@@ -61,7 +61,7 @@ class FunctionLog {
 }
 
 // Settles when the function does; after an abort, at the latest when the grace is over.
-async function invoke(target: PlanFunction, args: JsonValue, functionContext: FunctionContext, { signal, hurry, step }: AttemptContext): Promise<unknown> {
+async function invoke(target: PlanFunction, args: JsonValue, functionContext: FunctionContext, { signal, hurry, step, masker }: AttemptContext): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   let giveUp = () => undefined as void;
   const abandoned = new Promise<never>((_, reject) => {
@@ -75,7 +75,11 @@ async function invoke(target: PlanFunction, args: JsonValue, functionContext: Fu
   if (signal.aborted) startGrace();
   else signal.addEventListener('abort', startGrace, { once: true });
   try {
-    const running = Promise.resolve().then(() => target(args, functionContext));
+    const running = Promise.resolve()
+      .then(() => target(args, functionContext))
+      .catch((error: unknown) => {
+        throw foreignError(error, masker);
+      });
     running.catch(() => undefined); // it may fail after it was given up on
     const returned = await Promise.race([running, abandoned]);
     if (signal.aborted) throw abortError(signal);

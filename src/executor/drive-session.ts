@@ -5,13 +5,13 @@ import type { ActionRegistry } from '../actions/registry.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
 import { parsePlanJson } from '../plan/plan-json.js';
-import { createMasker } from '../process/masker.js';
 import { endOrphans } from '../process/orphans.js';
 import type { StoredSession } from '../store/store.js';
 import type { Drive } from './drive.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { resultOf } from './leave-session.js';
 import { logDirOf, type Host, type OpenSession } from './open-session.js';
+import { maskerOf } from './secrets-at-start.js';
 import { processTagPrefix, type SendingSession } from './send-attempt.js';
 import { SessionDriver } from './session-driver.js';
 import type { DriveOptions, SessionResult } from './session-handle.js';
@@ -50,12 +50,13 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
   const hurry = new AbortController();
   const logDir = logDirOf(store, sessionId);
   const tagPrefix = processTagPrefix(store, sessionId);
+  const masker = maskerOf(plan, host.secret);
   const sending: SendingSession = {
     source,
     registry: host.registry,
     functions: host.functions,
     clock,
-    masker: createMasker(plan.secrets.flatMap((name) => host.secret(name) ?? [])),
+    masker,
     hostEnv: host.env,
     epoch: lease.epoch,
     hurry: hurry.signal,
@@ -72,7 +73,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
       clock,
       lease,
       onLost: (error) => driver.fail(error),
-      onCancel: (request) => driver.cancel(request),
+      onCancel: (request) => driver.cancel({ ...request, actor: masker.text(request.actor), reason: masker.text(request.reason) }),
     });
     const driver: SessionDriver = new SessionDriver({
       plan,
