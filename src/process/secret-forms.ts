@@ -46,9 +46,24 @@ function inner(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-// As `set -x` prints it; as `printf %q` does; as a double-quoted word.
+// As `set -x` prints it; as `printf %q` does, in bash and elsewhere; as a double-quoted word; in $'…'.
 function shellForms(text: string): string[] {
-  return [text.replaceAll("'", "'\\''"), text.replaceAll("'", `'"'"'`), text.replace(/[^\w/.,:=+@%^\u0080-\uffff-]/g, '\\$&'), text.replace(/["$`\\]/g, '\\$&')];
+  const escaped = text.replace(/[\\'\n\r\t]/g, (char) => `\\${{ '\n': 'n', '\r': 'r', '\t': 't' }[char] ?? char}`);
+  return [
+    text.replaceAll("'", "'\\''"),
+    text.replaceAll("'", `'"'"'`),
+    text.replace(/[ !"$&'()*,;<>?[\\\]^`{|}]/g, '\\$&'),
+    text.replace(/[^\w/.,:=+@%^\u0080-\uffff-]/g, '\\$&'),
+    text.replace(/["$`\\]/g, '\\$&'),
+    escaped,
+    octal(escaped),
+    octal(text),
+  ];
+}
+
+// Bytes that are no ASCII, as shells and tools write them in the C locale.
+function octal(text: string): string {
+  return text.replace(/[\u0080-\uffff]+/g, (run) => [...Buffer.from(run, 'utf8')].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''));
 }
 
 function markupForms(text: string): string[] {

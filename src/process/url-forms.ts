@@ -39,11 +39,17 @@ function parsed(text: string): string[] {
 }
 
 function hostForms(text: string): string[] {
-  if (text.length < SHORTEST_HOST || /[\s/?#@:]/.test(text)) return [];
-  const forms = [text.toLowerCase(), domainToASCII(text)];
-  const host = parse(`http://${text}/`)?.hostname;
-  if (host !== undefined) forms.push(host);
+  if (text.length < SHORTEST_HOST) return [];
+  const forms = /[\s/?#@:]/.test(text) ? hostAndMore(text) : [text.toLowerCase(), domainToASCII(text), parse(`http://${text}/`)?.hostname ?? ''];
   return forms.filter((form) => form.length >= SHORTEST_HOST);
+}
+
+// A text that holds a host and what follows it, with its credentials and without.
+function hostAndMore(text: string): string[] {
+  const url = parse(`http://${text}`);
+  if (url === undefined) return [];
+  const { host, pathname, search, hash } = url;
+  return [url.href.slice('http://'.length), `${host}${pathname === '/' ? '' : pathname}${search}${hash}`];
 }
 
 /** Spellings of a secret that is a whole address: as the parser writes it, without its credentials, by its parts. */
