@@ -24,7 +24,8 @@ export function keptOutput(plan: Plan, spec: StepSpec, output: StepOutput, maske
     return { outputs: output.outputs, result: masker.value(result) };
   }
   const kept = Object.entries(result).map(([name, value]): [string, JsonValue] => {
-    if (!read.has(name)) return Object.entries(masker.value({ [name]: value }) as JsonObject)[0] as [string, JsonValue];
+    // The members of an `http` result have names of this package's.
+    if (!read.has(name)) return spec.action.kind === 'http' ? [name, masker.value(value)] : (Object.entries(masker.value({ [name]: value }) as JsonObject)[0] as [string, JsonValue]);
     refuseSecrets(masker, value, `steps.${spec.id}.result.${name}`);
     return [name, value];
   });

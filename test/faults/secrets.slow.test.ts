@@ -153,4 +153,33 @@ steps:
     const kept = Buffer.concat([folder.storeBytes(), Buffer.from(first.stdout + first.stderr + cancelled.stdout + cancelled.stderr)]);
     expect(kept.includes(SECRETS['PLAIN'] ?? '')).toBe(false);
   });
+
+  test('nor by a run that is refused: of a param, a params file, a session id, the plan, a variable of the host', async () => {
+    const secret = SECRETS['PLAIN'] ?? '';
+    const folder = new PlanFolder('plan: 1\nname: refused\nsecrets: [PLAIN]\nparams: { p: { type: integer, default: 1 } }\nsteps: { a: { run: "echo 1 >> fx", env: { URL: } } }\n');
+    folder.write('bad.yaml', `p: "x" "${secret}"\n`);
+    folder.write('good.yaml', `p: "${secret}"\n`);
+    folder.write('holds.yaml', `plan: 1\nname: holds\nsecrets: [PLAIN]\nsteps: { a: { run: "echo ${secret} >> fx" } }\n`);
+    folder.write('short.yaml', 'plan: 1\nname: short\nsecrets: [SHORT]\nsteps: { a: { run: "echo 1" } }\n');
+    const refused: Array<[string[], string]> = [
+      [['p.yaml', '--param', `p=${secret}`], 'secret PLAIN'],
+      [['p.yaml', '--param', `${secret}=1`], 'secret PLAIN'],
+      [['p.yaml', '--params-file', 'bad.yaml'], 'not YAML'],
+      [['p.yaml', '--params-file', 'good.yaml'], 'param p'],
+      [['p.yaml', '--session', `s-${secret}`], 'session id'],
+      [['holds.yaml'], 'holds.yaml:4'],
+      [['p.yaml'], 'variable URL'],
+    ];
+    for (const [args, said] of refused) {
+      for (const json of [[], ['--json']]) {
+        const { code, stdout, stderr } = await folder.plan(['run', ...args, ...json], { PLAIN: secret, URL: `https://${secret}@host` });
+        expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+        expectNothingOf(Buffer.from(stdout + stderr), args.join(' '));
+      }
+    }
+    expectNothingOf(folder.storeBytes(), 'store');
+    expect(folder.exists('fx')).toBe(false);
+    const short = await folder.plan(['run', 'short.yaml'], { SHORT: '1' });
+    expect([short.code, short.stderr]).toEqual([0, expect.stringContaining('warning: the secret SHORT')]);
+  });
 });
