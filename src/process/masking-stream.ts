@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { PatternScanner, Range } from './pattern-scanner.js';
 
 export const MARK = Buffer.from('***');
-/** At the end of a stream, this many bytes that begin a secret are masked: its writer may have been ended there. */
+/** More bytes than these that begin a secret are masked at the end of a stream: its writer may have been ended there. */
 export const LONGEST_OPEN_END = 3;
 
 export class MaskingStream {

@@ -117,6 +117,14 @@ test('who cancels or retries, and why, is masked', async () => {
   expect(JSON.stringify(await store.readEvents('R', { limit: 100 }))).not.toContain(SECRET);
 });
 
+test('a driver masks the reason of a cancel that came from where the secret is not set', async () => {
+  const store = await memoryStore();
+  const one = executor({ store, secrets, functions: { hang: (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) } });
+  const handle = one.run(await loaded('secrets: [TOKEN]\nsteps: { a: { call: { function: hang } } }'), { sessionId: 'S' });
+  for await (const event of handle) if (event.type === 'step_started') await executor({ store, secrets: () => undefined }).cancel('S', { actor: 'me', reason: SECRET });
+  expect((await store.loadSteps('S')).get('a')?.state).toMatchObject({ status: 'cancelled', reason: 'cancelled by me: ***' });
+});
+
 test('why an expression failed on a secret does not show a part of it', async () => {
   const plan = await loaded('secrets: [TOKEN]\nsteps: { a: { run: "true", env: { X: "${{ \'x\'.matches(secrets.TOKEN) }}" } } }');
   const result = await executor({ store: await memoryStore(), secrets: () => 'front-part[behind-part' }).run(plan).result;
