@@ -11,7 +11,7 @@ import { runProcess, type ProcessEnd } from '../process/run-process.js';
 import { makeScratch } from '../process/scratch.js';
 import { abortError } from './abort-error.js';
 import type { AttemptContext } from './action.js';
-import { asActionError } from './as-action-error.js';
+import { asActionError, foreignError } from './as-action-error.js';
 import type { ErrorLink, ModuleReply, ModuleRequest } from './module-host.js';
 import { notJson } from './not-json.js';
 import { readWritten } from './outputs.js';
@@ -84,7 +84,7 @@ function resultOf(end: ProcessEnd, name: string, replyFile: string, { signal, ma
     case 'fault':
       throw failure({ class: 'permanent', code: reply.code, message: reply.message }, tail);
     case 'threw': {
-      const { record } = asActionError(errorOf(reply.errors), masker);
+      const { record } = foreignError(errorOf(reply.errors), masker);
       const how = { thrown: '', uncaught: `${name} threw where nothing caught it: `, not_awaited: `${name} left a rejected promise that nothing awaits: ` }[reply.how];
       throw failure({ ...record, message: `${how}${record.message}` }, tail);
     }

@@ -9,10 +9,10 @@ import { OutputSink, type SinkInput } from '../process/output-sink.js';
 import { createPipePool, type PipePool } from '../process/pipe-pool.js';
 import { abortError, stillRunningError } from './abort-error.js';
 import type { Action, ActionOutcome, AttemptContext, FunctionContext, PlanFunction } from './action.js';
-import { asActionError } from './as-action-error.js';
+import { asActionError, foreignError } from './as-action-error.js';
 import { callModule, namesModule } from './call-module.js';
 import { notJson } from './not-json.js';
-import { maskOutputs, pickOutputs } from './outputs.js';
+import { pickOutputs } from './outputs.js';
 
 // Functions that were given up on and have not settled, by the place of their step: no attempt begins beside one.
 const stillRunning = new Set<string>();
@@ -29,7 +29,7 @@ async function call(action: CallAction, context: AttemptContext, pool: PipePool)
   const ended = namesModule(action.function) ? await callModule(action.function, args, context, pool) : await callRegistered(action.function, args, context);
   try {
     const outputs = pickOutputs(ended.returned, { specs: step.outputs, masker }, `what ${action.function} returned`);
-    const output = { outputs: maskOutputs(outputs, masker), result: masker.value(ended.returned) };
+    const output = { outputs, result: ended.returned };
     return { kind: 'completed', output, ...(ended.log === undefined ? {} : { log: ended.log }) };
   } catch (error) {
     throw new ActionError(asActionError(error, masker).record, { ...(ended.log === undefined ? {} : { log: ended.log }), cause: error });
@@ -99,7 +99,11 @@ async function invoke(target: PlanFunction, args: JsonValue, functionContext: Fu
   if (signal.aborted) startGrace();
   else signal.addEventListener('abort', startGrace, { once: true });
   try {
-    const running = Promise.resolve().then(() => target(args, functionContext));
+    const running = Promise.resolve()
+      .then(() => target(args, functionContext))
+      .catch((error: unknown) => {
+        throw foreignError(error, context.masker);
+      });
     const done = () => {
       settled = true;
       stillRunning.delete(place);

@@ -9,27 +9,29 @@ import type { HttpResponse } from './http-exchange.js';
 /** The body as a value; null when there is none. Throws ActionError (permanent): `not_utf8`, `not_json`. */
 export function responseBody({ headers, body }: HttpResponse, masker: Masker): JsonValue {
   if (body.length === 0) return null;
-  const type = String(headers['content-type'] ?? '').toLowerCase();
-  const text = decode(body, /charset="?([^";\s]+)/.exec(type)?.[1] ?? 'utf-8');
+  const given = String(headers['content-type'] ?? '');
+  const type = given.toLowerCase();
+  const shown = quote(masker.text(given));
+  const text = decode(body, /charset="?([^";\s]+)/.exec(type)?.[1] ?? 'utf-8', shown);
   if (!/^(?:application|text)\/(?:[\w.+-]+\+)?json\b/.test(type)) return text;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    throw fault('not_json', `the response says that it is JSON (${quote(type)}) but is none; it begins ${quote(masker.text(text))}`);
+    throw fault('not_json', `the response says that it is JSON (${shown}) but is none; it begins ${quote(masker.text(text))}`);
   }
 }
 
-function decode(body: Buffer, charset: string): string {
+function decode(body: Buffer, charset: string, shown: string): string {
   let decoder: { decode(bytes: Uint8Array): string };
   try {
     decoder = new TextDecoder(charset, { fatal: true });
   } catch {
-    throw fault('not_utf8', `the response body has the unknown charset ${quote(charset)}`);
+    throw fault('not_utf8', `the response body has an unknown charset: its content type is ${shown}`);
   }
   try {
     return decoder.decode(body);
   } catch {
-    throw fault('not_utf8', `the response body holds bytes that are not ${charset}; let a command fetch binary data into a file`);
+    throw fault('not_utf8', `the response body holds bytes that do not fit its content type ${shown}, read as ${new TextDecoder(charset).encoding}; let a command fetch binary data into a file`);
   }
 }
 

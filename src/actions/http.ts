@@ -12,7 +12,7 @@ import type { Action, ActionOutcome, AttemptContext } from './action.js';
 import { asActionError } from './as-action-error.js';
 import { exchange, type HttpRequest, type HttpResponse } from './http-exchange.js';
 import { isRedirect, MOST_REDIRECTS, redirected } from './http-redirect.js';
-import { maskOutputs, pickOutputs } from './outputs.js';
+import { pickOutputs } from './outputs.js';
 import { responseBody } from './http-body.js';
 import { parseRetryAfter } from './retry-after.js';
 
@@ -37,7 +37,7 @@ async function send(action: HttpAction, context: AttemptContext): Promise<Action
     if (found !== undefined) throw new ActionError({ class: 'permanent', code: 'not_json', message: `the response body cannot be kept: ${found.path} is ${found.found}` });
     const outputs = pickOutputs(body, { specs: step.outputs, masker }, 'the response body');
     log.end();
-    return { kind: 'completed', output: { outputs: maskOutputs(outputs, masker), result: masker.value(result) }, log: sink.end().log };
+    return { kind: 'completed', output: { outputs, result }, log: sink.end().log };
   } catch (error) {
     log.end();
     throw new ActionError(asActionError(error, masker).record, { log: sink.end().log });
@@ -55,16 +55,16 @@ async function follow(
   let request = first;
   for (let redirects = 0; ; redirects += 1) {
     const response = await exchangeOrThrow(request, context);
-    note(`${describe(request)} -> ${response.status} ${response.statusText}, ${response.body.length} bytes`);
+    note(`${describe(request, context.masker)} -> ${response.status} ${response.statusText}, ${response.body.length} bytes`);
     if (!action.follow_redirects || isExpected(response.status, action.expect_status) || !isRedirect(response)) return { request, response };
     if (redirects === MOST_REDIRECTS) {
-      throw new ActionError({ class: 'permanent', code: 'http_redirect', message: `${describe(first)} was redirected more than ${MOST_REDIRECTS} times` });
+      throw new ActionError({ class: 'permanent', code: 'http_redirect', message: `${describe(first, context.masker)} was redirected more than ${MOST_REDIRECTS} times` });
     }
     try {
       request = redirected(request, response, context.masker);
     } catch (error) {
       const { record } = asActionError(error);
-      throw new ActionError({ ...record, message: `${describe(request)} answered ${response.status}: ${record.message}`, http_status: response.status });
+      throw new ActionError({ ...record, message: `${describe(request, context.masker)} answered ${response.status}: ${record.message}`, http_status: response.status });
     }
   }
 }
@@ -74,19 +74,19 @@ async function exchangeOrThrow(request: HttpRequest, context: AttemptContext): P
     return await exchange(request, context.signal);
   } catch (error) {
     if (context.signal.aborted) throw abortError(context.signal);
-    if (error instanceof ActionError) throw new ActionError({ ...error.record, message: `${describe(request)}: ${error.record.message}` });
+    if (error instanceof ActionError) throw new ActionError({ ...error.record, message: `${describe(request, context.masker)}: ${error.record.message}` });
     const { code, message } = error as NodeJS.ErrnoException;
     // A certificate that does not hold will not hold at the next try.
     const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/.test(code ?? '');
     throw new ActionError(
-      { class: certificate ? 'permanent' : 'transient', code: 'http_connection', message: `${describe(request)} got no whole response: ${message || code || 'the connection failed'}`, ...(code === undefined ? {} : { details: { cause: code } }) },
+      { class: certificate ? 'permanent' : 'transient', code: 'http_connection', message: `${describe(request, context.masker)} got no whole response: ${message || code || 'the connection failed'}`, ...(code === undefined ? {} : { details: { cause: code } }) },
       { cause: error },
     );
   }
 }
 
-function requestOf(action: HttpAction, { resolve }: AttemptContext): HttpRequest {
-  const url = parseUrl(resolve.text(action.url, 'http.url'));
+function requestOf(action: HttpAction, { resolve, masker }: AttemptContext): HttpRequest {
+  const url = parseUrl(resolve.text(action.url, 'http.url'), masker);
   for (const [name, template] of Object.entries(action.query)) url.searchParams.append(name, resolve.text(template, `http.query.${name}`));
   const headers: { [name: string]: string } = {};
   for (const [name, template] of Object.entries(action.headers)) headers[name.toLowerCase()] = headerValue(name, resolve.text(template, `http.headers.${name}`));
@@ -103,14 +103,14 @@ function requestOf(action: HttpAction, { resolve }: AttemptContext): HttpRequest
   return { method: action.method.toUpperCase(), url, headers, body };
 }
 
-function parseUrl(text: string): URL {
+function parseUrl(text: string, masker: Masker): URL {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
     throw invalid('http.url: expected an absolute address such as https://example.org/path, found one that cannot be read');
   }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid(`http.url: expected http or https, found ${quote(url.protocol)}`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid(`http.url: expected http or https, found ${quote(masker.part(text, 0, text.indexOf(':') + 1))}`);
   return url;
 }
 
@@ -131,7 +131,7 @@ function statusError(action: HttpAction, request: HttpRequest, response: HttpRes
   const record: ErrorRecord = {
     class: transient ? 'transient' : 'permanent',
     code: 'http',
-    message: `${describe(request)} answered ${status} ${response.statusText}`.trimEnd() + `, expected ${action.expect_status.join(' or ')}`,
+    message: `${describe(request, masker)} answered ${status} ${response.statusText}`.trimEnd() + `, expected ${action.expect_status.join(' or ')}`,
     http_status: status,
     ...(retryAfter === undefined ? {} : { retry_after_ms: retryAfter }),
     ...(response.body.length === 0 ? {} : { details: { body: beginning(response.body, masker) } }),
@@ -150,9 +150,13 @@ function isExpected(status: number, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => (/^\dxx$/i.test(pattern) ? pattern[0] === String(status)[0] : Number(pattern) === status));
 }
 
-// Without credentials and query, which may hold keys that nobody declared to be secret.
-function describe({ method, url }: HttpRequest): string {
-  return `${method} ${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
+// Without credentials and query, which may hold keys that nobody declared to be secret. Masked before it is cut: a secret
+// may go on behind the question mark or the hash.
+function describe({ method, url }: HttpRequest, masker: Masker): string {
+  const shown = new URL(url);
+  shown.username = shown.password = '';
+  const { href, search, hash } = shown;
+  return `${method} ${masker.part(href, 0, href.length - search.length - hash.length)}${search === '' ? '' : '?…'}`;
 }
 
 function invalid(message: string): ActionError {

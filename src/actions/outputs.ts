@@ -34,9 +34,10 @@ export function readOutputFile(path: string, reading: OutputReading): Outputs {
 /** The same for the text of such a file. */
 export function parseOutputText(text: string, reading: OutputReading): Outputs {
   const found = new OutputSet(reading);
+  let at = 0;
   for (const [index, line] of text.split('\n').entries()) {
-    if (line === '' || line === '\r') continue;
-    found.readLine(line, `line ${index + 1} of $PLAN_OUTPUT`);
+    if (line !== '' && line !== '\r') found.readLine({ text, at, line }, `line ${index + 1} of $PLAN_OUTPUT`);
+    at += line.length + 1;
   }
   return found.complete('wrote it to $PLAN_OUTPUT');
 }
@@ -56,6 +57,13 @@ export function pickOutputs(result: JsonValue, reading: OutputReading, source: s
   return found.complete(`is a member of ${source}`);
 }
 
+/** A line, and where it stands in the whole text. */
+interface Line {
+  text: string;
+  at: number;
+  line: string;
+}
+
 class OutputSet {
   readonly #specs: OutputSpecs;
   readonly #masker: Masker;
@@ -66,25 +74,25 @@ class OutputSet {
     this.#masker = masker;
   }
 
-  readLine(line: string, where: string): void {
+  readLine(place: Line, where: string): void {
+    const { line } = place;
     if (line.startsWith('{')) {
       const members = parseJson(line);
-      if (members === undefined) throw fault('output_invalid', `${where} begins with "{" but is no JSON object: ${this.#excerpt(line)}`);
+      if (members === undefined) throw fault('output_invalid', `${where} begins with "{" but is no JSON object: ${this.#partOf(place)}`);
       for (const [name, value] of Object.entries(members as JsonObject)) this.set(name, value, where);
       return;
     }
     const equals = line.indexOf('=');
-    if (equals <= 0) throw fault('output_invalid', `${where}: expected name=value or a JSON object, found ${this.#excerpt(line)}`);
+    if (equals <= 0) throw fault('output_invalid', `${where}: expected name=value or a JSON object, found ${this.#partOf(place)}`);
     const name = line.slice(0, equals);
-    const text = line.slice(equals + 1);
-    const { type } = this.#declared(name, where);
-    const value = fromText(text, type);
-    if (value === undefined) throw fault('output_type', `${where}: output "${name}" is declared ${type}, found ${this.#excerpt(text)}`);
+    const { type } = this.#declared(name, where, () => this.#partOf(place, 0, equals));
+    const value = fromText(line.slice(equals + 1), type);
+    if (value === undefined) throw fault('output_type', `${where}: output "${name}" is declared ${type}, found ${this.#partOf(place, equals + 1)}`);
     this.#values.set(name, value);
   }
 
   set(name: string, value: JsonValue, where: string): void {
-    const spec = this.#declared(name, where);
+    const spec = this.#declared(name, where, () => this.#excerpt(name));
     if (value === null && spec.optional) {
       this.#values.delete(name);
       return;
@@ -102,16 +110,21 @@ class OutputSet {
     throw fault('output_missing', `the step ended without its declared output ${missing.join(', ')}: nothing ${how}; give it or declare it optional`);
   }
 
-  #declared(name: string, where: string): OutputSpec {
+  #declared(name: string, where: string, shown: () => string): OutputSpec {
     const spec = Object.hasOwn(this.#specs, name) ? this.#specs[name] : undefined;
     if (spec !== undefined) return spec;
     const near = nearest(name, Object.keys(this.#specs));
     const hint = near === undefined ? 'declare it under `outputs` of the step' : `did you mean "${near}"?`;
-    throw fault('output_undeclared', `${where}: output ${this.#excerpt(name)} is not declared; ${hint}`);
+    throw fault('output_undeclared', `${where}: output ${shown()} is not declared; ${hint}`);
   }
 
   #excerpt(text: string): string {
     return quote(this.#masker.text(text));
+  }
+
+  // A secret may go on before and behind what is shown of the line.
+  #partOf({ text, at, line }: Line, start = 0, end = line.length): string {
+    return quote(this.#masker.part(text, at + start, at + end));
   }
 }
 
@@ -188,9 +201,4 @@ export function tooLarge(what: string, bytes: number): ActionError {
 
 function fault(code: string, message: string, details?: JsonObject): ActionError {
   return new ActionError({ class: 'permanent', code, message, ...(details === undefined ? {} : { details }) });
-}
-
-/** Outputs with their values masked; the names are the plan's own, and later steps find the values by them. */
-export function maskOutputs(outputs: Outputs, masker: Masker): JsonObject {
-  return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, masker.value(value)]));
 }

@@ -17,7 +17,7 @@ import { checkCwd, findCommand } from '../process/spawn-child.js';
 import { abortError } from './abort-error.js';
 import type { Action, AttemptContext } from './action.js';
 import { asActionError } from './as-action-error.js';
-import { maskOutputs, parseJson, readOutputFile, tooLarge } from './outputs.js';
+import { parseJson, readOutputFile, tooLarge } from './outputs.js';
 import { stepEnvironment } from './step-environment.js';
 
 /** The shells that a script gets when its step names none: the first that is installed. */
@@ -58,8 +58,8 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
     log = end.log;
     throwUnlessSuccess(end, context);
     const output: StepOutput = {
-      outputs: maskOutputs(readOutputFile(scratch.output, { specs: step.outputs, masker }), masker),
-      result: masker.value(resultOf(step, end.captured, masker)),
+      outputs: readOutputFile(scratch.output, { specs: step.outputs, masker }),
+      result: resultOf(step, end.captured, masker),
     };
     return { kind: 'completed', output, log };
   } catch (error) {

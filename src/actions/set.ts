@@ -1,5 +1,4 @@
 // `set`: outputs that are computed from what is known.
-import { maskOutputs } from './outputs.js';
 import { findNonJson, type JsonValue } from '../core/json.js';
 import type { SetAction } from '../plan/plan.js';
 import type { Action } from './action.js';
@@ -14,7 +13,7 @@ export const setAction: Action<SetAction> = {
       const outputs = Object.fromEntries(values);
       const found = findNonJson(outputs);
       if (found !== undefined) throw notJson('a value of `set`', found);
-      return { kind: 'completed', output: { outputs: maskOutputs(outputs, context.masker), result: null } };
+      return { kind: 'completed', output: { outputs, result: null } };
     } catch (error) {
       throw asActionError(error, context.masker);
     }

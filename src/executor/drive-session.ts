@@ -5,7 +5,6 @@ import { steadyTime } from '../core/clock.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
 import { parsePlanJson } from '../plan/plan-json.js';
-import { createMasker } from '../process/masker.js';
 import { endOrphans } from '../process/orphans.js';
 import type { DriveMark } from '../process/process-tag.js';
 import type { StoredSession } from '../store/store.js';
@@ -14,6 +13,7 @@ import { giveUp } from './drive-holder.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { resultOf } from './leave-session.js';
 import { logDirOf } from './log-dir.js';
+import { maskerOf } from './secrets-at-start.js';
 import { ORPHAN_GRACE_MS, type Host, type OpenSession } from './open-session.js';
 import type { SendingSession } from './send-attempt.js';
 import { SessionDriver } from './session-driver.js';
@@ -62,13 +62,14 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
   const hurry = new AbortController();
   const logDir = logDirOf(store, sessionId);
   const mark: DriveMark = { store, session_id: sessionId, epoch: lease.epoch };
+  const masker = maskerOf(plan, host.secret);
   const sending: SendingSession = {
     source,
     registry: host.registry,
     functions: host.functions,
     clock,
     now: steadyTime(clock),
-    masker: createMasker(plan.secrets.flatMap((name) => host.secret(name) ?? [])),
+    masker,
     hostEnv: host.env,
     mark,
     hurry: hurry.signal,
@@ -82,7 +83,7 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
     clock,
     lease,
     onLost: (error) => driver.fail(error),
-    onCancel: (request) => driver.cancel(request),
+    onCancel: (request) => driver.cancel({ ...request, actor: masker.text(request.actor), reason: masker.text(request.reason) }),
   });
   const driver: SessionDriver = new SessionDriver({
     plan,

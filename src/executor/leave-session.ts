@@ -1,8 +1,9 @@
 // The ways a driver leaves a session: at its end, or at a stop from which it can go on. Each is one commit.
+import { asActionError } from '../actions/as-action-error.js';
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { EventType } from '../core/event.js';
 import { formatDuration } from '../core/duration.js';
-import type { JsonObject, JsonValue } from '../core/json.js';
+import type { JsonObject } from '../core/json.js';
 import type { SessionStatus, TerminalSessionStatus } from '../core/session-state.js';
 import type { StoredValue } from '../core/step-state.js';
 import { referencesOfValue } from '../expression/references.js';
@@ -10,6 +11,7 @@ import { evaluateValue } from '../expression/template.js';
 import type { Plan } from '../plan/plan.js';
 import { rootCause } from './ending.js';
 import type { Masker } from '../process/masker.js';
+import { refuseSecrets } from './secret-in-output.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionResult } from './session-handle.js';
 import { expressionFailure, readSteps, stepScope, type InputSource } from './step-inputs.js';
@@ -33,11 +35,11 @@ export async function endSession(plan: Plan, record: SessionRecord, source: Inpu
   if (ending === 'completed' && finallyCause !== undefined) [ending, error] = ['failed', finallyCause];
   if (ending === 'completed' && Object.keys(plan.outputs).length > 0) {
     try {
-      const value = masker.value(await planOutputs(plan, source)) as JsonObject;
+      const value = await planOutputs(plan, source, masker);
       outputs = { value, stored: record.keep(value) };
     } catch (thrown) {
       if (!(thrown instanceof ActionError)) throw thrown;
-      [ending, error] = ['failed', masker.value(thrown.record as unknown as JsonValue) as unknown as ErrorRecord];
+      [ending, error] = ['failed', asActionError(thrown, masker).record];
     }
   }
   await record.flush('session_end');
@@ -78,13 +80,15 @@ function endingError(ending: TerminalSessionStatus, record: SessionRecord, plan:
   }
 }
 
-async function planOutputs(plan: Plan, source: InputSource): Promise<JsonObject> {
+async function planOutputs(plan: Plan, source: InputSource, masker: Masker): Promise<JsonObject> {
   const names = referencesOfValue(plan.outputs).flatMap((r) => (r.root === 'steps' && r.name !== undefined ? [r.name] : []));
   const readings = await readSteps(source, [...new Set(names)]);
   const outputs: JsonObject = {};
   for (const [name, template] of Object.entries(plan.outputs)) {
     try {
-      outputs[name] = evaluateValue(template, stepScope(source, readings).scope);
+      const value = evaluateValue(template, stepScope(source, readings).scope);
+      refuseSecrets(masker, value, `outputs.${name}`);
+      outputs[name] = value;
     } catch (error) {
       throw error instanceof ActionError ? error : expressionFailure(`outputs.${name}`, error);
     }

@@ -19,6 +19,7 @@ import { logDirOf, makeLogDir } from './log-dir.js';
 import { endHolder, giveUp, newHolder } from './drive-holder.js';
 import { LEASE_MS, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
+import { refuseSecretsAtStart, secretsInParams, secretsOf, maskerOf } from './secrets-at-start.js';
 import { planEnvSecrets } from './step-inputs.js';
 
 /** Between TERM and KILL for processes that no step waits for, ms. */
@@ -49,23 +50,31 @@ export interface OpenSession {
   deadLetter?: StepSpec;
 }
 
-/** Creates a session. UsageError: `bad_session_id`, `session_exists`, `invalid_params`, `missing_secrets`. */
+/**
+ * Creates a session. UsageError: `bad_session_id`, `session_exists`, `invalid_params`, `missing_secrets`,
+ * `secret_in_param`, `secret_in_session`.
+ */
 export async function createSession(host: Host, loaded: LoadedPlan, sessionId: string, params: JsonObject): Promise<OpenSession> {
   const plan = storedForm(loaded.plan);
   const now = host.clock.now();
   if (!isSessionId(sessionId)) {
     throw new UsageError('bad_session_id', `"${sessionId}" cannot name a session: use letters, digits, "_" and "-", at most 100, and no device name such as "con"`);
   }
+  const secrets = secretsOf(plan, host.secret);
+  const inParams = secretsInParams(secrets, params);
+  if (inParams.length > 0) throw new UsageError('secret_in_param', `${inParams.map(({ message, hint }) => `${message}; ${hint}`).join('; ')}. Nothing was started`);
   const bound = bindParams(plan, params, {});
   if (!bound.ok) throw new UsageError('invalid_params', bound.problems.map((problem) => problem.message).join('; '));
   requireSecrets(host, plan, plan.steps);
+  const hostEnv = Object.fromEntries(plan.host_env.map((name) => [name, host.env[name] ?? null]));
+  refuseSecretsAtStart(secrets, loaded, sessionId, hostEnv);
   const start: SessionStart = {
     session_id: sessionId,
     plan_hash: plan.plan_hash,
     plan_name: plan.name,
     created_at: now,
     params: bound.params,
-    host_env: Object.fromEntries(plan.host_env.map((name) => [name, host.env[name] ?? null])),
+    host_env: hostEnv,
     base_dir: loaded.base_dir,
     plan_file: loaded.file,
   };
@@ -223,7 +232,7 @@ function opened(host: Host, loaded: Loaded, lease: Lease, options: TakeOptions):
   const reset = again(loaded, options);
   if (reset !== undefined) {
     const deadline = plan.timeout === undefined ? undefined : now + plan.timeout;
-    changes.push(sessionRetried(stored.state, deadline, { steps: reset.slice(0, 1000), count: reset.length, actor: options.actor ?? 'resume' }));
+    changes.push(sessionRetried(stored.state, deadline, { steps: reset.slice(0, 1000), count: reset.length, actor: maskerOf(plan, host.secret).text(options.actor ?? 'resume') }));
     changes.push(...resetSteps(shape, reset, stateOf));
   } else {
     changes.push({ type: 'session_resumed', session: { status: 'running' }, });

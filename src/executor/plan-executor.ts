@@ -7,6 +7,7 @@ import { UsageError } from '../core/error.js';
 import { newSessionId } from '../core/id.js';
 import { isTerminalSession } from '../core/session-state.js';
 import type { LoadedPlan } from '../plan/load.js';
+import { parsePlanJson } from '../plan/plan-json.js';
 import type { Store, StoredSession } from '../store/store.js';
 import { driveSession, resultOfStored, type DriveHost } from './drive-session.js';
 import { isHeld } from './lease-keeper.js';
@@ -21,6 +22,7 @@ import type {
   SessionHandle,
   SessionResult,
 } from './session-handle.js';
+import { maskerOf } from './secrets-at-start.js';
 import { Drive } from './drive.js';
 
 export interface PlanExecutorOptions {
@@ -59,7 +61,8 @@ export class PlanExecutor {
 
   /**
    * Starts a new session of a plan.
-   * The handle's result rejects with UsageError (bad session id, session exists, bad params, missing secrets) before
+   * The handle's result rejects with UsageError (bad session id, session exists, bad params, missing secrets, a
+   * secret in what would be stored) before
    * anything runs, with StoreError when the store refuses, with StaleEpochError when another process took the session.
    */
   run(loaded: LoadedPlan, options: RunOptions = {}): SessionHandle {
@@ -88,13 +91,14 @@ export class PlanExecutor {
    * driven to its end here, `finally` steps included (`ended`).
    */
   async cancel(sessionId: string, options: CancelOptions & DriveOptions): Promise<CancelResult> {
-    const { store, clock } = this.#host;
+    const { store, clock, secret } = this.#host;
     const stored = await store.getSession(sessionId);
     if (stored === undefined) throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${store.location}; to see the sessions there: plan list`);
     if (isTerminalSession(stored.state.status)) {
       throw new UsageError('session_ended', `session ${sessionId} is ${stored.state.status}: there is nothing to cancel`);
     }
-    await store.requestCancel(sessionId, { requested_at: clock.now(), actor: options.actor, reason: options.reason });
+    const masker = maskerOf(parsePlanJson(stored.plan_json), secret);
+    await store.requestCancel(sessionId, { requested_at: clock.now(), actor: masker.text(options.actor), reason: masker.text(options.reason) });
     const lease = (await store.getSession(sessionId))?.lease;
     if (lease !== undefined && isHeld(lease, clock.now())) {
       return { outcome: 'requested', status: stored.state.status };

@@ -1,5 +1,6 @@
 // One turn of one step: decide its `if`, charge the attempt, send it, and say what became of it. The driver records that.
 import type { AbortCause } from '../actions/action.js';
+import { asActionError } from '../actions/as-action-error.js';
 import { ActionError, CancelRequestedError, type ErrorRecord } from '../core/error.js';
 import type { CommitReason } from '../core/event.js';
 import { formatDuration } from '../core/duration.js';
@@ -9,6 +10,7 @@ import type { LogSummary } from '../core/log-summary.js';
 import { evaluateCondition } from '../expression/evaluate.js';
 import type { StepSpec } from '../plan/plan.js';
 import { sendAttempt, type SendingSession } from './send-attempt.js';
+import { keptOutput } from './secret-in-output.js';
 import type { SessionRecord } from './session-record.js';
 import {
   stepCancelled,
@@ -49,7 +51,7 @@ export async function runStep(context: StepRunContext, spec: StepSpec, controlle
   const readings = await readSteps(sending.source, names);
 
   const verdict = decideIf(context, spec, readings);
-  if (verdict instanceof ActionError) return ending(stepFailed(spec, record.state(spec.id), mask(context, verdict.record), undefined, now(context)));
+  if (verdict instanceof ActionError) return ending(stepFailed(spec, record.state(spec.id), mask(context, verdict), undefined, now(context)));
   if (verdict === false) return ending(stepSkipped(spec.id, record.state(spec.id), { kind: 'condition' }, false, now(context)));
 
   if (controller.signal.aborted) return cutShort(context, spec, controller.signal.reason as AbortCause, undefined) ?? { kind: 'nothing' };
@@ -99,9 +101,8 @@ function lateError(spec: StepSpec): ErrorRecord {
 function completed(context: StepRunContext, spec: StepSpec, output: StepOutput, log: LogSummary | undefined): StepTurn {
   const { record, sending } = context;
   try {
-    // Values are masked, the names that the plan declares are not: they are how later steps find the values.
-    const outputs = Object.fromEntries(Object.entries(output.outputs).map(([name, value]) => [name, sending.masker.value(value)]));
-    const stored = record.keep({ outputs, result: sending.masker.value(output.result) });
+    const kept = keptOutput(sending.source.plan, spec, output, sending.masker);
+    const stored = record.keep(kept as unknown as JsonValue);
     return ending(stepCompleted(spec.id, record.state(spec.id), stored, log, now(context)));
   } catch (error) {
     if (error instanceof ActionError) return failedAttempt(context, spec, error.record, log);
@@ -148,6 +149,6 @@ function now(context: StepRunContext): number {
   return context.sending.now();
 }
 
-function mask(context: StepRunContext, error: ErrorRecord): ErrorRecord {
-  return context.sending.masker.value(error as unknown as JsonValue) as unknown as ErrorRecord;
+function mask(context: StepRunContext, error: ActionError): ErrorRecord {
+  return asActionError(error, context.sending.masker).record;
 }

@@ -4,6 +4,7 @@ import { referencesOfTemplate } from '../expression/references.js';
 import type { PlanContext } from './plan-context.js';
 import type { PlanPath, ReferenceFault } from './problem-list.js';
 import type { Site } from './sites.js';
+import type { StepDraft } from './step-draft.js';
 import { hintFor, nearest, quote } from '../core/suggest.js';
 
 const SECRET_LIKE = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PRIVATE_KEY|API_?KEY|ACCESS_KEY|CREDENTIALS?)(?:_|$|\d)/i;
@@ -38,6 +39,9 @@ function startFault(context: PlanContext, site: Site, reference: Reference, name
 function hostFault(context: PlanContext, site: Site, reference: Reference, name: string, declared: readonly string[], hostEnv: Set<string>): ReferenceFault {
   const meant = WELL_KNOWN.has(name) ? undefined : nearest(name, declared);
   if (meant !== undefined) return { code: 'unknown_env', message: `the plan declares no env ${quote(name)}`, hint: hintFor(name, declared, '') };
+  if ((context.plan.secrets ?? []).includes(name)) {
+    return { code: 'secret_not_allowed', message: `${name} is a secret, and variables of the host are stored with the session`, hint: `write secrets.${name}` };
+  }
   hostEnv.add(name);
   if (SECRET_LIKE.test(name)) context.faultIn(site, reference.offset, reference.length, 'secret_like_env', ...secretLike(name), 'warning');
   return undefined;
@@ -45,7 +49,8 @@ function hostFault(context: PlanContext, site: Site, reference: Reference, name:
 
 // A variable of the plan that holds a secret is one wherever it is read.
 function secretThrough(context: PlanContext, site: Site, name: string): ReferenceFault {
-  const value = context.plan.env?.[name];
+  const passed = context.plan.env?.[name];
+  const value = passed === null && (context.plan.secrets ?? []).includes(name) ? `\${{ secrets.${name} }}` : passed;
   if (site.noSecrets === undefined || typeof value !== 'string' || !value.includes('secrets')) return undefined;
   return holdsSecret(value) ? { code: 'secret_not_allowed', message: `env.${name} holds a secret, which cannot be used here: ${site.noSecrets}`, hint: 'secrets go in env, http, call.args and stdin' } : undefined;
 }
@@ -58,17 +63,21 @@ function holdsSecret(template: string): boolean {
   }
 }
 
-/** Variables that an `env` map passes through from the host (`NAME:` with nothing behind it). */
+/** Variables that an `env` map passes through from the host (`NAME:` with nothing behind it); a secret is read as one. */
 export function checkPassedThrough(context: PlanContext, hostEnv: Set<string>): void {
-  const visit = (path: PlanPath, env: { [name: string]: string | null } | undefined) => {
+  const visit = (path: PlanPath, env: { [name: string]: string | null } | undefined, draft?: StepDraft) => {
     for (const [name, value] of Object.entries(env ?? {})) {
       if (value !== null || context.problems.isBroken([...path, name])) continue;
+      if ((context.plan.secrets ?? []).includes(name)) {
+        if (draft?.secrets.includes(name) === false) draft.secrets.push(name);
+        continue;
+      }
       hostEnv.add(name);
       if (SECRET_LIKE.test(name)) context.warn([...path, name], 'key', 'secret_like_env', ...secretLike(name));
     }
   };
   visit(['env'], context.plan.env);
-  for (const draft of context.drafts.values()) visit([...draft.path, 'env'], draft.authored.env);
+  for (const draft of context.drafts.values()) visit([...draft.path, 'env'], draft.authored.env, draft);
 }
 
 function secretLike(name: string): [message: string, hint: string] {

@@ -4,7 +4,7 @@ import { parseDuration } from '../core/duration.js';
 import { canonicalJson, sha256, type JsonValue } from '../core/json.js';
 import type { AuthoredLimits, AuthoredParam, AuthoredPlan, AuthoredRetry, AuthoredStep } from './authored.js';
 import { bareExpression } from './bare-expression.js';
-import type { OutputSpec, ParamSpec, Plan, RetryPolicy, StepAction, StepSpec } from './plan.js';
+import type { EnvMap, OutputSpec, ParamSpec, Plan, RetryPolicy, StepAction, StepSpec } from './plan.js';
 import type { StepDraft } from './step-draft.js';
 
 const DEFAULT_KILL_GRACE = 10_000;
@@ -15,8 +15,9 @@ const EMPTY = Object.freeze(Object.create(null)) as Record<string, never>;
 export function normalizePlan(authored: AuthoredPlan, drafts: Iterable<StepDraft>, hostEnv: readonly string[]): Plan {
   const defaults = authored.defaults ?? {};
   const texts: string[] = [];
+  const secrets = [...new Set(authored.secrets ?? [])];
   const steps = [...drafts].map((draft) => {
-    const { step, text } = stepSpec(draft, defaults);
+    const { step, text } = stepSpec(draft, defaults, secrets);
     texts.push(text);
     return step;
   });
@@ -24,9 +25,9 @@ export function normalizePlan(authored: AuthoredPlan, drafts: Iterable<StepDraft
     plan: 1,
     name: authored.name as string,
     ...optional('description', authored.description),
-    params: mapValues(authored.params ?? EMPTY, paramSpec),
-    env: authored.env ?? EMPTY,
-    secrets: [...new Set(authored.secrets ?? [])],
+    params: mapEntries(authored.params ?? EMPTY, (_, param) => paramSpec(param)),
+    env: envMap(authored.env, secrets),
+    secrets,
     checkpoint_interval: authored.checkpoint_interval ?? 'per_step',
     scheduling: authored.scheduling ?? 'layered',
     on_failure: authored.on_failure ?? 'stop',
@@ -46,7 +47,7 @@ function paramSpec(authored: AuthoredParam): ParamSpec {
 }
 
 // Members in the order of their names, so that the canonical text needs no sorting.
-function stepSpec(draft: StepDraft, defaults: AuthoredLimits): { step: StepSpec; text: string } {
+function stepSpec(draft: StepDraft, defaults: AuthoredLimits, secrets: readonly string[]): { step: StepSpec; text: string } {
   const { authored } = draft;
   const isScript = typeof authored.run === 'string';
   const cwd = authored.cwd ?? (draft.kind === 'run' ? defaults.cwd : undefined);
@@ -58,7 +59,7 @@ function stepSpec(draft: StepDraft, defaults: AuthoredLimits): { step: StepSpec;
     ...optional('attempt_timeout', ms(authored.attempt_timeout ?? defaults.attempt_timeout)),
     continue_on_error: authored.continue_on_error ?? false,
     ...optional('cwd', cwd),
-    env: authored.env ?? EMPTY,
+    env: envMap(authored.env, secrets),
     finally: draft.finally,
     id: draft.id,
     ...optional('if', authored.if === undefined ? undefined : bareExpression(authored.if)),
@@ -76,6 +77,13 @@ function stepSpec(draft: StepDraft, defaults: AuthoredLimits): { step: StepSpec;
   const close = timeout === undefined ? '}' : `,"timeout":${timeout}}`;
   const step_hash = sha256(open + close);
   return { step: { ...head, step_hash, ...optional('timeout', timeout) }, text: `${open},"step_hash":"${step_hash}"${close}` };
+}
+
+// A secret that is passed through is read when it is needed, as secrets are, and not stored as variables of the host are.
+function envMap(env: EnvMap | undefined, secrets: readonly string[]): EnvMap {
+  if (env === undefined) return EMPTY;
+  if (!secrets.some((name) => Object.hasOwn(env, name) && env[name] === null)) return env;
+  return mapEntries(env, (name, value) => (value === null && secrets.includes(name) ? `\${{ secrets.${name} }}` : value));
 }
 
 function outputSpecs(draft: StepDraft): { [name: string]: OutputSpec } {
@@ -147,9 +155,9 @@ function nullPrototype<V>(): { [name: string]: V } {
   return Object.create(null) as { [name: string]: V };
 }
 
-function mapValues<V, W>(map: { [name: string]: V }, change: (value: V) => W): { [name: string]: W } {
+function mapEntries<V, W>(map: { [name: string]: V }, change: (name: string, value: V) => W): { [name: string]: W } {
   const result = nullPrototype<W>();
-  for (const [name, value] of Object.entries(map)) result[name] = change(value);
+  for (const [name, value] of Object.entries(map)) result[name] = change(name, value);
   return result;
 }
 

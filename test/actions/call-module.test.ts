@@ -70,11 +70,11 @@ describe('a function of a module', () => {
     expect((await outputOf(call('./m.mjs#f'), { base_dir: base })).result).toBe(1);
   });
 
-  test('masks secrets in its log, its result and its errors', async () => {
+  test('masks secrets in its log and its errors', async () => {
     const secret = 's3cr3t-v4lue-9';
     const base = moduleOf('export const f = ({ s }) => (console.log(s), [s]); export const g = ({ s }) => { throw new Error("bad " + s) };');
     const context = contextOf(call('./m.mjs#f'), { base_dir: base, secrets: [secret] });
-    expect((await outputOf(call('./m.mjs#f', { s: secret }), context)).result).toEqual(['***']);
+    await outputOf(call('./m.mjs#f', { s: secret }), context);
     expect(readFileSync(context.log_path as string, 'utf8')).toBe('***\n');
     expect((await failureOf(call('./m.mjs#g', { s: secret }), context)).record.message).toBe('bad ***');
   });

@@ -69,12 +69,31 @@ describe('call', () => {
     expect((await failureOf(call('constructor'))).record.code).toBe('function_missing');
   });
 
-  test('secrets are masked in log, result, outputs and errors', async () => {
+  test('secrets are masked in log and errors', async () => {
     const secret = 's3cr3t-v4lue-9';
     const context = contextOf(call('f'), { secrets: [secret], functions: functions({ f: (_, { log }) => (log(secret), { a: `x${secret}`, [secret]: 1 }), g: () => Promise.reject(new Error(`bad ${secret}`)) }) });
-    expect((await outputOf(call('f'), context)).result).toEqual({ a: 'x***', '***': 1 });
+    await execute(call('f'), context);
     expect(readFileSync(context.log_path as string, 'utf8')).toBe('***\n');
     expect((await failureOf(call('g'), context)).record.message).toBe('bad ***');
+  });
+
+  test('of what a function throws, nothing is taken for a word of this package: code, details and extra members are masked', async () => {
+    const secret = 'S3cr3t-v4lue-9';
+    const thrown = async (error: unknown, secrets: string[] = [secret]) =>
+      (await failureOf(call('f'), { secrets, functions: functions({ f: () => Promise.reject(error as Error) }) })).record;
+    expect(await thrown(Object.assign(new Error('m'), { code: secret }))).toEqual({ class: 'transient', code: 'function_failed', message: 'm' });
+    expect(await thrown(new ActionError({ class: 'permanent', code: secret, message: 'm', signal: secret, step_id: secret } as never))).toEqual({ class: 'permanent', code: 'permanent', message: 'm', signal: '***' });
+    expect(await thrown(new PermanentError('m', { limit: secret, [secret]: 1 }))).toEqual({ class: 'permanent', code: 'permanent', message: 'm', details: { limit: '***', '***': 1 } });
+    expect(await thrown(new Error('cut ab\ncd\nef'), ['ab\ncd\nef'])).toMatchObject({ message: 'cut ***' });
+    const cut = await thrown(new SyntaxError(`Unexpected token 'S', "${secret.slice(0, 10)}"... is not valid JSON`));
+    expect(cut.message).toBe("SyntaxError: Unexpected token 'S': the text is not valid JSON");
+  });
+
+  test('a secret that is a word of the record masks texts only', async () => {
+    const words = ['permanent', 'code', 'class', 'message', 'details', 'tail', 'limit', 'attempt_timeout', 'function_fault', 'exit'];
+    expect((await failureOf(call('f'), { secrets: words, functions: functions({ f: () => { throw new TypeError('bad code'); } }) })).record).toEqual({ class: 'permanent', code: 'function_fault', message: 'TypeError: bad ***' });
+    const context = contextOf({ kind: 'run', script: 'echo permanent; exit 3' }, { secrets: words });
+    expect((await failureOf({ kind: 'run', script: 'echo permanent; exit 3' }, context)).record).toMatchObject({ class: 'transient', code: 'exit', exit_code: 3, details: { tail: '***' } });
   });
 
   test('a function that ignores the signal is given up on after the grace, one that obeys ends at once', async () => {

@@ -145,16 +145,30 @@ describe('http', () => {
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
-  test('secrets are masked in errors, results and the log', async () => {
+  test('secrets are masked in errors and the log', async () => {
     const secret = 's3cr3t/v4lue+9';
     const { url } = await serve((request, _, __, response) => response.writeHead(request.url === '/ok' ? 200 : 400, { 'x-echo': secret }).end(`you sent ${request.headers['authorization'] ?? ''}`));
     const headers = { Authorization: `Bearer ${secret}` };
     const context = contextOf(http(url), { secrets: [secret] });
-    expect((await outputOf(http(`${url}/ok`, { headers }), context)).result).toMatchObject({ body: 'you sent Bearer ***', headers: { 'x-echo': '***' } });
     const { record } = await failureOf(http(`${url}/${encodeURIComponent(secret)}/x`, { headers }), context);
     expect(record.message).toContain('/***/x');
     expect(record.details).toEqual({ body: 'you sent Bearer ***' });
     expect(readFileSync(context.log_path as string, 'utf8')).toMatch(/^GET http:\/\/127.0.0.1:\d+\/\*\*\*\/x -> 400 Bad Request, \d+ bytes\n$/);
+  });
+
+  test('a secret is masked as the address spells it, also where the address is cut', async () => {
+    const { url } = await serve((_, __, ___, response) => response.writeHead(400, { 'content-type': `text/x${'-'.repeat(40)}s3cr3t-v4lue-of-a-header` }).end());
+    const message = async (address: string, secret: string) => (await failureOf(http(address), { secrets: [secret] })).record.message;
+    for (const secret of ['ab12?behind=5678', 'front-1234?behind=5678', 'front-1234#behind', 'with blank/sl\\ash/é']) expect(await message(`${url}/x/${secret}/y`, secret)).toMatch(/^GET http:\/\/127\.0\.0\.1:\d+\/x\/\*\*\*/);
+    expect(await message(`${url}/hook key/1?a=b`, `${url}/hook key/1?a=b`)).toMatch(/^GET \*\*\*\?… answered 400/);
+    expect(await message('S3CR3T-scheme:rest-of-it', 'S3CR3T-scheme:rest-of-it')).toBe('http.url: expected http or https, found "***"');
+    expect(await message('http://S3cr3t-Host.invalid/', 'S3cr3t-Host.invalid')).not.toMatch(/s3cr3t/i);
+  });
+
+  test('what an error shows of a content type is masked before it is shortened', async () => {
+    const secret = 's3cr3t-v4lue-of-a-header';
+    const { url } = await serve((_, __, ___, response) => response.writeHead(200, { 'content-type': `application/json;${'-'.repeat(28)}${secret}` }).end('{'));
+    expect((await failureOf(http(url), { secrets: [secret] })).record.message).not.toContain('s3cr3t');
   });
 });
 

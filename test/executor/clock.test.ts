@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 /** Runs a plan under a clock that is set by `by` ms when the function `set` is called; what it took, and how it ended. */
 async function runWhileSet(body: string, by: number, more: { [name: string]: PlanFunction } = {}) {
   const clock = new SimClock();
-  const { functions, calls } = recorder({ set: () => (clock.set(by), {}), hang: () => new Promise(() => undefined), ...more });
+  const { functions, calls } = recorder({ set: () => (clock.set(by), {}), hang: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('told to end')))), ...more });
   const began = clock.elapsed();
   const store = await memoryStore();
   const result = await clock.until(executor({ store, clock, functions }).run(await loaded(body), { sessionId: 'S' }).result);
