@@ -1,13 +1,18 @@
 // Ends processes and confirms that they are gone: TERM, a grace, KILL, a last look.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { KnownProcess } from './escapees.js';
 import { hasEnded, listProcesses, readProcess, type ProcessRow } from './process-table.js';
 
 /** Which processes to end. */
 export interface TreeRoot {
   /** Leader of the process group and session; undefined when only the tag is known. */
   pid?: number;
+  /** When the leader started: a group led by a later process with its number is another one. */
+  start?: string | undefined;
   /** Says of a PLAN_ATTEMPT_ID whether it belongs here; finds those that left the group. */
   hasTag?: (tag: string) => boolean;
+  /** Processes that are known to belong here in another way. */
+  known?: readonly KnownProcess[];
 }
 
 export interface EndOptions {
@@ -21,20 +26,22 @@ export interface EndOptions {
 
 const CONFIRM_MS = 5000;
 
-/** Whether a process group has a member that still runs. */
-export function isGroupAlive(pgid: number): boolean {
+/** The members of a process group that still run; none when a later process took the number of its leader. */
+export function groupMembers({ pid: pgid, start }: KnownProcess): ProcessRow[] {
   try {
     process.kill(-pgid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return [];
   }
+  const rows = listProcesses({ tags: false });
+  if (isNumberTaken(rows, pgid, start)) return [];
   // Members that ended and that nobody collected (process 1 of a container may not) answer signals too.
-  return listProcesses({ tags: false }).some((row) => row.pgid === pgid && !hasEnded(row));
+  return rows.filter((row) => row.pgid === pgid && !hasEnded(row));
 }
 
 /** Ends what is left of one process group, and nothing outside it. Returns the ids that are still there. */
-export function endGroup(pgid: number, options: EndOptions): Promise<number[]> {
-  return endProcesses(() => listProcesses({ tags: false }).filter((row) => row.pgid === pgid && !hasEnded(row)), pgid, options);
+export function endGroup(leader: KnownProcess, options: EndOptions): Promise<number[]> {
+  return endProcesses(() => groupMembers(leader), leader.pid, options);
 }
 
 /**
@@ -49,9 +56,10 @@ export function endProcessTree(root: TreeRoot, options: EndOptions): Promise<num
 export function membersOf(root: TreeRoot, rows: readonly ProcessRow[], self: number = process.pid): ProcessRow[] {
   const protectedIds = lineage(rows, self);
   const members = new Map<number, ProcessRow>();
-  const groups = new Set<number>(root.pid === undefined ? [] : [root.pid]);
+  const groups = new Set<number>(root.pid === undefined || isNumberTaken(rows, root.pid, root.start) ? [] : [root.pid]);
+  const known = new Map(root.known?.map(({ pid, start }) => [pid, start]));
   const belongs = (row: ProcessRow) =>
-    groups.has(row.pgid) || groups.has(row.sid) || row.pid === root.pid || members.has(row.ppid) || (row.tag !== undefined && root.hasTag?.(row.tag) === true);
+    groups.has(row.pgid) || groups.has(row.sid) || members.has(row.ppid) || known.get(row.pid) === row.start || (row.tag !== undefined && root.hasTag?.(row.tag) === true);
   // A member may bring in others (its children, the group it leads), wherever they stand in the list.
   for (let grown = true; grown; ) {
     grown = false;
@@ -63,6 +71,11 @@ export function membersOf(root: TreeRoot, rows: readonly ProcessRow[], self: num
     }
   }
   return [...members.values()].filter((row) => !hasEnded(row));
+}
+
+// Whether a process with the number of a leader is not that leader.
+function isNumberTaken(rows: readonly ProcessRow[], pid: number, start: string | undefined): boolean {
+  return start !== undefined && start !== '' && rows.some((row) => row.pid === pid && row.start !== start);
 }
 
 // This process, its ancestors, and the first process of the system.
@@ -100,7 +113,8 @@ async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, 
 
 function signalAll(members: readonly ProcessRow[], pgid: number | undefined, signal: NodeJS.Signals): void {
   // The group in one call first: a member cannot slip away by forking between two calls.
-  if (pgid !== undefined && members.some((row) => row.pgid === pgid)) send(-pgid, signal);
+  // One of them must still be there: the number of a group that ended may be another's by now.
+  if (pgid !== undefined && members.some((row) => row.pgid === pgid && stillRuns(row))) send(-pgid, signal);
   for (const row of members) if (row.pgid !== pgid && stillRuns(row)) send(row.pid, signal);
 }
 

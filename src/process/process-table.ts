@@ -12,6 +12,8 @@ export interface ProcessRow {
   state: string;
   /** When it started, as the system counts it: tells a process from a later one with the same number. */
   start: string;
+  /** Processor time that it used, in ticks of the system; not known from `ps`. */
+  cpu?: number;
   /** Its PLAN_ATTEMPT_ID, where asked for and readable. */
   tag?: string;
 }
@@ -68,7 +70,7 @@ export function parseStat(line: string): ProcessRow | undefined {
   const [state = '', ppid, pgid, sid] = fields;
   const start = fields[19];
   if (start === undefined) return undefined;
-  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), state, start };
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), state, start, cpu: Number(fields[11]) + Number(fields[12]) };
 }
 
 function readTag(pid: number): string | undefined {
