@@ -1,6 +1,7 @@
 // Ends processes and confirms that they are gone: TERM, a grace, KILL, a last look.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KnownProcess } from './escapees.js';
+import { patiently } from './open-files.js';
 import { hasEnded, listProcesses, readProcess, type ProcessRow } from './process-table.js';
 
 /** Which processes to end. */
@@ -87,7 +88,8 @@ function lineage(rows: readonly ProcessRow[], self: number): Set<number> {
 }
 
 async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, options: EndOptions): Promise<number[]> {
-  let members = find();
+  const look = () => patiently(find);
+  let members = await look();
   const graceEnd = Date.now() + options.graceMs;
   const hurried = () => options.hurry?.aborted === true;
   if (members.length > 0 && options.graceMs > 0 && !hurried()) {
@@ -96,16 +98,16 @@ async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, 
     signalAll(members, pgid, 'SIGCONT');
     for (let step = 2; members.length > 0 && Date.now() < graceEnd && !hurried(); step = Math.min(step * 2, 50)) {
       await delay(Math.min(step, Math.max(1, graceEnd - Date.now())));
-      members = members.filter(stillRuns);
-      if (members.length === 0) members = find(); // what they started meanwhile
+      members = members.filter((row) => stillRuns(row, true));
+      if (members.length === 0) members = await look(); // what they started meanwhile
     }
-    members = find();
+    members = await look();
   }
   const confirmEnd = Date.now() + (options.confirmMs ?? CONFIRM_MS);
   for (let step = 2; members.length > 0; step = Math.min(step * 2, 100)) {
     signalAll(members, pgid, 'SIGKILL');
     await delay(step);
-    members = find();
+    members = await look();
     if (Date.now() >= confirmEnd) break;
   }
   return members.map((row) => row.pid);
@@ -114,13 +116,18 @@ async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, 
 function signalAll(members: readonly ProcessRow[], pgid: number | undefined, signal: NodeJS.Signals): void {
   // The group in one call first: a member cannot slip away by forking between two calls.
   // One of them must still be there: the number of a group that ended may be another's by now.
-  if (pgid !== undefined && members.some((row) => row.pgid === pgid && stillRuns(row))) send(-pgid, signal);
-  for (const row of members) if (row.pgid !== pgid && stillRuns(row)) send(row.pid, signal);
+  if (pgid !== undefined && members.some((row) => row.pgid === pgid && stillRuns(row, false))) send(-pgid, signal);
+  for (const row of members) if (row.pgid !== pgid && stillRuns(row, false)) send(row.pid, signal);
 }
 
-function stillRuns(row: ProcessRow): boolean {
-  const now = readProcess(row.pid);
-  return now?.start === row.start && !hasEnded(now);
+// `unknown`: the answer when the system does not let us look.
+function stillRuns(row: ProcessRow, unknown: boolean): boolean {
+  try {
+    const now = readProcess(row.pid);
+    return now?.start === row.start && !hasEnded(now);
+  } catch {
+    return unknown;
+  }
 }
 
 function send(target: number, signal: NodeJS.Signals): void {

@@ -5,7 +5,7 @@
 // E1. A process is remembered by its number and start time, so a later one with the same number is never taken for it.
 // E2. Looking costs little: soon after the start often, then once a second, never more than a fiftieth of the time.
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { hasEnded, listProcesses, readProcess } from './process-table.js';
+import { hasEnded, listProcesses, readProcess, type ProcessRow } from './process-table.js';
 
 export interface KnownProcess {
   pid: number;
@@ -24,8 +24,12 @@ const canWalk = () => (supported ??= existsSync(`/proc/self/task/${process.pid}/
 
 /** Whether the process that was seen is still there. */
 export function isThere({ pid, start }: KnownProcess): boolean {
-  const row = readProcess(pid);
-  return row?.start === start && !hasEnded(row);
+  try {
+    const row = readProcess(pid);
+    return row?.start === start && !hasEnded(row);
+  } catch {
+    return true; // nobody can tell now; it stays noted
+  }
 }
 
 /** Remembers which descendants of a command left its session. */
@@ -63,7 +67,7 @@ export class EscapeWatch {
       walked.add(pid);
       for (const child of childrenOf(pid)) {
         queue.push(child);
-        const row = readProcess(child);
+        const row = tryToRead(child);
         if (row === undefined || hasEnded(row) || row.sid === this.#leader.pid || this.#seen.has(child)) continue;
         this.#seen.set(child, { pid: child, start: row.start });
         isNew = true;
@@ -115,6 +119,14 @@ function openFilesOf(pid: number): string[] {
     });
   } catch {
     return []; // gone, or another user's
+  }
+}
+
+function tryToRead(pid: number): ProcessRow | undefined {
+  try {
+    return readProcess(pid);
+  } catch {
+    return undefined; // too many open files: the next look may see it
   }
 }
 

@@ -1,6 +1,7 @@
 // The processes of this machine, as /proc shows them, or `ps` where there is no /proc.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isOutOfFiles } from './open-files.js';
 
 export interface ProcessRow {
   pid: number;
@@ -55,7 +56,9 @@ function listByProcfs(tags: boolean): ProcessRow[] {
 function readStat(pid: number): ProcessRow | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
+  } catch (error) {
+    // Not to be taken for the end of the process.
+    if (isOutOfFiles(error)) throw error;
     return undefined;
   }
 }
@@ -77,7 +80,8 @@ function readTag(pid: number): string | undefined {
   let environ: string;
   try {
     environ = readFileSync(`/proc/${pid}/environ`, 'latin1');
-  } catch {
+  } catch (error) {
+    if (isOutOfFiles(error)) throw error;
     return undefined; // gone, or another user's
   }
   const at = environ.startsWith(TAG) ? 0 : environ.indexOf(`\0${TAG}`) + 1;

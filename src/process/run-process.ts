@@ -11,6 +11,7 @@ import type { LogSummary } from '../core/log-summary.js';
 import { endGroup, endProcessTree, groupMembers } from './end-process-tree.js';
 import { EscapeWatch, holdersOf, type KnownProcess } from './escapees.js';
 import type { Masker } from './masker.js';
+import { patiently } from './open-files.js';
 import { Capture, OutputSink, type Captured, type OnLine } from './output-sink.js';
 import { pidFileOf, removePidFile, writePidFile } from './pid-file.js';
 import type { PipePool } from './pipe-pool.js';
@@ -100,7 +101,7 @@ async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise
   }
   const pid = child.pid as number;
   const exited = exitOf(child);
-  const leader: KnownProcess = { pid, start: readProcess(pid)?.start ?? '' };
+  const leader: KnownProcess = { pid, start: startOf(pid) };
   const note = pidNote(request, leader);
   const escapes = new EscapeWatch(leader, () => note.write(escapes.living()));
   note.write([]);
@@ -130,6 +131,15 @@ async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise
   return { kind: 'exited', exit_code: exit.code ?? 1, ...ended };
 }
 
+// '' where nobody can look; it is then known by its number alone, and by its mark.
+function startOf(pid: number): string {
+  try {
+    return readProcess(pid)?.start ?? '';
+  } catch {
+    return '';
+  }
+}
+
 function pidNote({ log_path: log, env, scratch }: ProcessRequest, { pid, start }: KnownProcess): { write(escaped: KnownProcess[]): void; remove(): void } {
   if (log === undefined) return { write: () => undefined, remove: () => undefined };
   const path = pidFileOf(log);
@@ -156,7 +166,7 @@ async function endAll({ request, leader, reading, escapes, pipes }: Attempt, exi
   const left = await endProcessTree(root, options);
   if (!left.includes(leader.pid)) await Promise.race([exited, delay(LINGER_MS, undefined, { ref: false })]);
   await reading.quiet(QUIET_MS, QUIET_MS);
-  const holders = reading.drained() ? [] : holdersOf(pipes, leader).filter(({ pid }) => !left.includes(pid));
+  const holders = reading.drained() ? [] : (await patiently(() => holdersOf(pipes, leader))).filter(({ pid }) => !left.includes(pid));
   return holders.length === 0 ? left : [...left, ...(await endProcessTree({ known: holders }, options))];
 }
 
@@ -164,14 +174,14 @@ async function endAll({ request, leader, reading, escapes, pipes }: Attempt, exi
 async function settle({ request, leader, reading, escapes, pipes }: Attempt, aborted: Promise<undefined>): Promise<number[]> {
   escapes.look();
   let left: number[] = [];
-  if (groupMembers(leader).length > 0) {
+  if ((await patiently(() => groupMembers(leader))).length > 0) {
     let hurried = false;
     void aborted.then(() => (hurried = true));
     await linger(leader, reading, () => hurried);
     left = await endGroup(leader, { graceMs: hurried ? 0 : Math.min(request.kill_grace, LEFTOVER_GRACE_MS), hurry: request.hurry });
   }
   await reading.quiet(QUIET_MS, LINGER_MS);
-  if (!reading.drained()) escapes.add(holdersOf(pipes, leader));
+  if (!reading.drained()) escapes.add(await patiently(() => holdersOf(pipes, leader)));
   return left;
 }
 
@@ -180,7 +190,7 @@ async function linger(leader: KnownProcess, reading: Reading, hurried: () => boo
   const end = Date.now() + LINGER_MS;
   let before = '';
   for (let restedAt = Date.now(); !hurried() && Date.now() < end; await delay(20)) {
-    const members = groupMembers(leader);
+    const members = await patiently(() => groupMembers(leader));
     if (members.length === 0) return;
     const now = members.map(({ pid, cpu }) => `${pid} ${cpu ?? Date.now()}`).join();
     const isBusy = now !== before || reading.silence() < 40 || members.some(({ state }) => state === 'R' || state === 'D');
