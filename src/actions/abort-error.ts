@@ -21,6 +21,17 @@ export function abortError(signal: AbortSignal, options: { log?: LogSummary; det
   );
 }
 
+/**
+ * The error of an attempt whose signal aborted and that could not be ended: its code still runs in this process.
+ * Permanent where it is a failure, so that no attempt begins beside it; a cancel and an interruption stay what they are.
+ */
+export function stillRunningError(signal: AbortSignal): ActionError {
+  const record = abortRecord(signal.reason as Partial<AbortCause> | undefined);
+  if (record.class !== 'timeout') return new ActionError(record);
+  const message = `${record.message.replace(/ and was ended$/, '')}; it does not obey its signal and still runs in this process, so no other attempt is begun beside it; make it end when context.signal aborts`;
+  return new ActionError({ ...record, class: 'permanent', code: 'still_running', message });
+}
+
 function abortRecord(reason: Partial<AbortCause> | undefined): ErrorRecord {
   const cause = (typeof reason === 'object' && reason !== null ? reason : {}) as AbortCause;
   switch (cause.kind) {

@@ -29,6 +29,8 @@ export interface AttemptContext {
   env: { [name: string]: string };
   resolve: InputResolver;
   clock: Clock;
+  /** Wall time when the drive began, and on evenly from there, ms: lengths of time are counted from it. */
+  now: () => number;
   masker: Masker;
   /** Aborts on cancel, interrupt, timeout; `signal.reason` is an AbortCause. */
   signal: AbortSignal;
@@ -66,7 +68,7 @@ export type FunctionTable = ReadonlyMap<string, PlanFunction>;
 
 export type ActionOutcome =
   | { kind: 'completed'; output: StepOutput; log?: LogSummary }
-  /** Nothing to do until then: the attempt ends, the step waits, holding no worker. On wake it completes with `output`. */
+  /** Nothing to do until then (by `now`; for `wait: until` by wall time): the attempt ends, the step waits, holding no worker. On wake it completes with `output`. */
   | { kind: 'waiting_timer'; wake_at: number; output: StepOutput };
 
 /** An ActionError may carry the log of the attempt that failed. */

@@ -1,36 +1,50 @@
-// `call`: a function of the host, or one that a module beside the plan exports.
+// `call`: a function of the host, which runs here, or one that a module beside the plan exports (call-module.ts).
 import { Buffer } from 'node:buffer';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { ActionError } from '../core/error.js';
 import { findNonJson, type JsonValue } from '../core/json.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { CallAction } from '../plan/plan.js';
 import { nearest } from '../core/suggest.js';
 import { OutputSink, type SinkInput } from '../process/output-sink.js';
-import { abortError } from './abort-error.js';
+import { parseTag } from '../process/process-tag.js';
+import { createPipePool, type PipePool } from '../process/pipe-pool.js';
+import { abortError, stillRunningError } from './abort-error.js';
 import type { Action, ActionOutcome, AttemptContext, FunctionContext, PlanFunction } from './action.js';
 import { asActionError } from './as-action-error.js';
+import { callModule, namesModule } from './call-module.js';
 import { notJson } from './not-json.js';
 import { maskOutputs, pickOutputs } from './outputs.js';
 
-/** The action for `call`. result = what the function returns; nothing returned is null. */
-export const callAction: Action<CallAction> = { kind: 'call', execute: call };
+// Functions that were given up on and have not settled, by the place of their step: no attempt begins beside one.
+const stillRunning = new Set<string>();
 
-async function call(action: CallAction, context: AttemptContext): Promise<ActionOutcome> {
+/** The action for `call`. result = what the function returns; nothing returned is null. */
+export function createCallAction(pool: PipePool = createPipePool()): Action<CallAction> {
+  return { kind: 'call', execute: (action, context) => call(action, context, pool) };
+}
+
+async function call(action: CallAction, context: AttemptContext, pool: PipePool): Promise<ActionOutcome> {
   const { masker, step } = context;
   if (context.signal.aborted) throw abortError(context.signal);
+  const args = context.resolve.value(action.args, 'call.args');
+  const ended = namesModule(action.function) ? await callModule(action.function, args, context, pool) : await callRegistered(action.function, args, context);
+  try {
+    const outputs = pickOutputs(ended.returned, { specs: step.outputs, masker }, `what ${action.function} returned`);
+    const output = { outputs: maskOutputs(outputs, masker), result: masker.value(ended.returned) };
+    return { kind: 'completed', output, ...(ended.log === undefined ? {} : { log: ended.log }) };
+  } catch (error) {
+    throw new ActionError(asActionError(error, masker).record, { ...(ended.log === undefined ? {} : { log: ended.log }), cause: error });
+  }
+}
+
+async function callRegistered(name: string, args: JsonValue, context: AttemptContext): Promise<{ returned: JsonValue; log?: LogSummary }> {
   const log = new FunctionLog(context);
   try {
-    const target = await findFunction(action.function, context);
-    const args = context.resolve.value(action.args, 'call.args');
-    const returned = await invoke(target, args, { session_id: context.session_id, step_id: step.id, attempt: context.attempt, signal: context.signal, log: (line) => log.write(line) }, context);
-    const result = jsonOf(returned, action.function);
-    const outputs = pickOutputs(result, { specs: step.outputs, masker }, `what ${action.function} returned`);
-    return { kind: 'completed', output: { outputs: maskOutputs(outputs, masker), result: masker.value(result) }, ...log.end() };
+    const about = { session_id: context.session_id, step_id: context.step.id, attempt: context.attempt };
+    const returned = await invoke(findFunction(name, context), args, { ...about, signal: context.signal, log: (line) => log.write(line) }, context);
+    return { returned: jsonOf(returned, name), ...log.end() };
   } catch (error) {
-    const failure = context.signal.aborted ? abortError(context.signal) : asActionError(error, masker);
-    throw new ActionError(asActionError(failure, masker).record, { ...log.end(), cause: error });
+    throw new ActionError(asActionError(error, context.masker).record, { ...log.end(), cause: error });
   }
 }
 
@@ -60,56 +74,64 @@ class FunctionLog {
   }
 }
 
-// Settles when the function does; after an abort, at the latest when the grace is over.
-async function invoke(target: PlanFunction, args: JsonValue, functionContext: FunctionContext, { signal, hurry, step }: AttemptContext): Promise<unknown> {
+// Settles when the function does; after an abort, at the latest when the grace is over. Nothing can end a function of
+// this process: one that goes on after its grace is said to, and no other attempt begins beside it.
+async function invoke(target: PlanFunction, args: JsonValue, functionContext: FunctionContext, context: AttemptContext): Promise<unknown> {
+  const { signal, hurry, step } = context;
+  const place = placeOf(context);
+  if (stillRunning.has(place)) throw permanent('still_running', `an earlier attempt of the function still runs in this process, and nothing can end it; try again when it has ended, or in a new process`);
   let timer: NodeJS.Timeout | undefined;
   let giveUp = () => undefined as void;
+  let settled = false;
   const abandoned = new Promise<never>((_, reject) => {
-    giveUp = () => reject(abortError(signal));
+    giveUp = () => {
+      if (settled) return;
+      stillRunning.add(place);
+      reject(stillRunningError(signal));
+    };
   });
+  // A turn later, so that a function that obeys is heard.
+  const hurried = () => void setImmediate(giveUp);
   const startGrace = () => {
     timer = setTimeout(giveUp, step.kill_grace);
-    if (hurry.aborted) giveUp();
-    else hurry.addEventListener('abort', giveUp, { once: true });
+    if (hurry.aborted) hurried();
+    else hurry.addEventListener('abort', hurried, { once: true });
   };
   if (signal.aborted) startGrace();
   else signal.addEventListener('abort', startGrace, { once: true });
   try {
     const running = Promise.resolve().then(() => target(args, functionContext));
-    running.catch(() => undefined); // it may fail after it was given up on
+    const done = () => {
+      settled = true;
+      stillRunning.delete(place);
+    };
+    running.then(done, done); // also after it was given up on
     const returned = await Promise.race([running, abandoned]);
     if (signal.aborted) throw abortError(signal);
     return returned;
+  } catch (error) {
+    // What a function throws because it was told to end says nothing more than that.
+    if (signal.aborted && !stillRunning.has(place)) throw abortError(signal);
+    throw error;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', startGrace);
-    hurry.removeEventListener('abort', giveUp);
+    hurry.removeEventListener('abort', hurried);
   }
 }
 
-async function findFunction(name: string, context: AttemptContext): Promise<PlanFunction> {
-  if (name.includes('#') || /^\.{0,2}\//.test(name)) return importFunction(name, context.base_dir);
+// Which step of which store this is, whoever drives it: a later drive in this process must not begin beside it either.
+function placeOf({ process_tag: tag, session_id: session, step }: AttemptContext): string {
+  const mark = parseTag(tag);
+  return [mark === undefined ? tag : `${mark.store.id}.${mark.store.instance}`, session, step.id].join('/');
+}
+
+function findFunction(name: string, context: AttemptContext): PlanFunction {
   const registered = context.functions.get(name);
   if (registered !== undefined) return registered;
   const near = nearest(name, context.functions.keys());
   const hint = near === undefined ? 'register it in the `functions` of PlanExecutor, or name a module: ./module.js#export' : `did you mean "${near}"?`;
   throw permanent('function_missing', `no function "${name}" is registered; ${hint}`);
-}
-
-async function importFunction(name: string, baseDir: string): Promise<PlanFunction> {
-  const [path = '', exported = 'default'] = name.split('#');
-  const file = resolve(baseDir, path);
-  let module: { [name: string]: unknown };
-  try {
-    module = (await import(pathToFileURL(file).href)) as { [name: string]: unknown };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ActionError({ class: 'permanent', code: 'module_failed', message: `the module ${file} could not be loaded: ${reason}` }, { cause: error });
-  }
-  const found = module[exported === '' ? 'default' : exported];
-  if (typeof found === 'function') return found as PlanFunction;
-  const functions = Object.keys(module).filter((key) => typeof module[key] === 'function');
-  throw permanent('function_missing', `the module ${file} exports no function "${exported}"; it exports ${functions.length === 0 ? 'none' : functions.join(', ')}`);
 }
 
 function jsonOf(returned: unknown, name: string): JsonValue {

@@ -28,7 +28,7 @@ export interface OutputReading {
  * `output_undeclared`, `output_type`, `output_missing`, `output_too_large`, `not_utf8`.
  */
 export function readOutputFile(path: string, reading: OutputReading): Outputs {
-  return parseOutputText(readText(path), reading);
+  return parseOutputText(readWritten(path, '$PLAN_OUTPUT', 'the command must append to it, not replace it'), reading);
 }
 
 /** The same for the text of such a file. */
@@ -156,21 +156,25 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-function readText(path: string): string {
+/**
+ * Reads a file that a process of a step was to write; '' when it is gone. `name` names it in errors, `how` says what to do.
+ * Throws ActionError (permanent): `output_invalid`, `output_too_large`, `not_utf8`.
+ */
+export function readWritten(path: string, name: string, how: string): string {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return ''; // removed: nothing was given
-    throw fault('output_invalid', `$PLAN_OUTPUT cannot be read (${code ?? 'unknown'}); the command must append to it, not replace it`);
+    throw fault('output_invalid', `${name} cannot be read (${code ?? 'unknown'}); ${how}`);
   }
   try {
     const found = fstatSync(file);
-    if (!found.isFile()) throw fault('output_invalid', '$PLAN_OUTPUT is no regular file any more; the command must append to it, not replace it');
-    if (found.size > VALUE_LIMIT) throw tooLarge('$PLAN_OUTPUT', found.size);
+    if (!found.isFile()) throw fault('output_invalid', `${name} is no regular file any more; ${how}`);
+    if (found.size > VALUE_LIMIT) throw tooLarge(name, found.size);
     const bytes = readFileSync(file);
-    if (!isUtf8(bytes)) throw fault('not_utf8', '$PLAN_OUTPUT holds bytes that are not UTF-8; encode binary data, for example with base64');
+    if (!isUtf8(bytes)) throw fault('not_utf8', `${name} holds bytes that are not UTF-8; encode binary data, for example with base64`);
     return Buffer.from(bytes).toString('utf8');
   } finally {
     closeSync(file);

@@ -1,5 +1,6 @@
 // `run`: a command, as a script for a shell or as an argument vector.
 import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
@@ -7,18 +8,18 @@ import type { StepOutput } from '../core/step-state.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { RunAction, StepSpec } from '../plan/plan.js';
 import { quote } from '../core/suggest.js';
-import { baseEnvironment } from '../process/base-environment.js';
 import type { Masker } from '../process/masker.js';
 import type { Captured } from '../process/output-sink.js';
 import { whenFilesAreFree } from '../process/open-files.js';
 import { createPipePool, type PipePool } from '../process/pipe-pool.js';
 import { runProcess, type ProcessEnd, type ProcessRequest } from '../process/run-process.js';
-import { makeScratch, type Scratch } from '../process/scratch.js';
+import { makeScratch } from '../process/scratch.js';
 import { checkCwd, findCommand } from '../process/spawn-child.js';
 import { abortError } from './abort-error.js';
 import type { Action, AttemptContext } from './action.js';
 import { asActionError } from './as-action-error.js';
 import { maskOutputs, parseJson, readOutputFile, tooLarge } from './outputs.js';
+import { stepEnvironment } from './step-environment.js';
 
 /** The shells that a script gets when its step names none: the first that is installed. */
 export const DEFAULT_SHELLS: ReadonlyArray<readonly string[]> = [
@@ -26,9 +27,8 @@ export const DEFAULT_SHELLS: ReadonlyArray<readonly string[]> = [
   ['sh', '-eu', '-c'],
 ];
 
-/** The action for `run`. Pipes are shared by the commands of one action, so make one per executor. */
-export function createRunAction(): Action<RunAction> {
-  const pool = createPipePool();
+/** The action for `run`. Pipes are shared by what uses one pool, so make one per executor. */
+export function createRunAction(pool: PipePool = createPipePool()): Action<RunAction> {
   return { kind: 'run', execute: (action, context) => runCommand(action, context, pool) };
 }
 
@@ -40,7 +40,7 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
   let log: LogSummary | undefined;
   try {
     checkCwd(cwd);
-    const env = environmentOf(context, scratch);
+    const env = { ...stepEnvironment(context), PLAN_OUTPUT: scratch.output };
     const argv = argvOf(action, context, cwd, env);
     const request: ProcessRequest = {
       argv,
@@ -72,18 +72,6 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
   } finally {
     scratch.remove();
   }
-}
-
-function environmentOf(context: AttemptContext, scratch: Scratch): { [name: string]: string } {
-  return {
-    ...baseEnvironment(context.host_env ?? process.env),
-    ...context.env,
-    PLAN_SESSION_ID: context.session_id,
-    PLAN_STEP_ID: context.step.id,
-    PLAN_ATTEMPT: String(context.attempt),
-    PLAN_ATTEMPT_ID: context.process_tag,
-    PLAN_OUTPUT: scratch.output,
-  };
 }
 
 function argvOf(action: RunAction, context: AttemptContext, cwd: string, env: { [name: string]: string }): string[] {
@@ -118,8 +106,18 @@ function throwUnlessSuccess(end: ProcessEnd, context: AttemptContext): void {
 
 function exitRecord(code: number): ErrorRecord {
   // What a shell answers when a command cannot be executed or found: trying again gives the same.
-  const meaning = code === 127 ? ': a command was not found' : code === 126 ? ': a command could not be executed' : '';
-  return { class: meaning === '' ? 'transient' : 'permanent', code: 'exit', message: `the command ended with exit code ${code}${meaning}`, exit_code: code };
+  const permanent = code === 127 || code === 126;
+  return { class: permanent ? 'permanent' : 'transient', code: 'exit', message: `the command ended with exit code ${code}${meaningOf(code)}`, exit_code: code };
+}
+
+function meaningOf(code: number): string {
+  if (code === 127) return ': a command was not found';
+  if (code === 126) return ': a command could not be executed';
+  // So a shell tells of a command of its script that a signal ended.
+  const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+  if (signal === undefined) return '';
+  if (signal === 'SIGPIPE') return ': a command of the script wrote into a pipe whose reader had ended (SIGPIPE), which pipefail makes a failure; let the reader read to the end, or allow it: … | head -1 || [ $? -eq 141 ]';
+  return `: as a shell says it, a command of the script was ended by ${signal}${signal === 'SIGKILL' ? ' (perhaps for want of memory)' : ''}`;
 }
 
 // What `stdout:` of the step makes of the captured bytes.

@@ -16,7 +16,7 @@ export const waitAction: Action<WaitAction> = {
     try {
       const wakeAt = wakeTime(action, context);
       const output: StepOutput = { outputs: {}, result: null };
-      return wakeAt <= context.clock.now() ? { kind: 'completed', output } : { kind: 'waiting_timer', wake_at: wakeAt, output };
+      return wakeAt <= (action.until === undefined ? context.now() : context.clock.now()) ? { kind: 'completed', output } : { kind: 'waiting_timer', wake_at: wakeAt, output };
     } catch (error) {
       throw asActionError(error, context.masker);
     }
@@ -32,7 +32,7 @@ function wakeTime(action: WaitAction, context: AttemptContext): number {
   }
   const text = context.resolve.text(action.for ?? '', 'wait.for').trim();
   const ms = parseDuration(text);
-  if (ms !== undefined) return Math.min(context.clock.now() + ms, LAST_TIME);
+  if (ms !== undefined) return Math.min(context.now() + ms, LAST_TIME);
   throw invalid('invalid_duration', `wait.for: expected a duration with a unit such as 30s or 1h30m, found ${JSON.stringify(text)}`);
 }
 

@@ -12,6 +12,10 @@ export interface CliContext {
   store: string | undefined;
   /** Registers a listener for a signal of the system; returns what removes it. */
   onSignal(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): () => void;
+  /** Registers a listener for an error that nothing caught; returns what removes it. */
+  onFault(listener: (error: unknown) => void): () => void;
+  /** Registers what decides the exit code when the process ends although no command asked for it; returns what removes it. */
+  onSuddenEnd(decide: (code: number) => number): () => void;
   /** Leaves at once, whatever runs: the last resort of somebody who asked three times. */
   leave(code: number): void;
 }

@@ -3,6 +3,8 @@ import type { DriveOptions, SessionHandle } from '../executor/session-handle.js'
 import type { CliContext } from './cli-context.js';
 import { JsonReport, type DriveReport } from './drive-report.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
+import { oneLine } from './safe-text.js';
+import { storeOption } from './store-path.js';
 import { TextReport, type TextReportOptions } from './text-report.js';
 
 export interface ShowOptions {
@@ -20,16 +22,16 @@ export async function driveToEnd(
   start: (options: Pick<DriveOptions, 'onOutput'>) => SessionHandle,
 ): Promise<number> {
   const report: DriveReport = show.json === true ? new JsonReport(context) : new TextReport(context, { ...show, quiet: show.quiet === true });
-  let removeListeners = () => {};
+  let removers: Array<() => void> = [];
   try {
     const handle = start(show.json === true || show.quiet === true ? {} : { onOutput: (line) => report.output(line) });
-    removeListeners = listenToSignals(context, handle, report);
+    removers = [...listenToSignals(context, handle, report), ...spreadLastNet(context, handle, report)];
     await showEvents(context, handle, report);
     const result = await handle.result;
     report.end(result);
     return exitCodeOf(result);
   } finally {
-    removeListeners();
+    for (const remove of removers) remove();
     report.close();
   }
 }
@@ -46,7 +48,7 @@ async function showEvents(context: CliContext, handle: SessionHandle, report: Dr
 }
 
 // Once: stop, and leave the session resumable. Twice: without grace. Three times: leave, whatever happens to it.
-function listenToSignals(context: CliContext, handle: SessionHandle, report: DriveReport): () => void {
+function listenToSignals(context: CliContext, handle: SessionHandle, report: DriveReport): Array<() => void> {
   let asked = 0;
   const answer = (signal: string) => {
     asked += 1;
@@ -61,8 +63,25 @@ function listenToSignals(context: CliContext, handle: SessionHandle, report: Dri
       context.leave(EXIT.interrupted);
     }
   };
-  const removers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => context.onSignal(signal, () => answer(signal)));
-  return () => {
-    for (const remove of removers) remove();
-  };
+  return (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => context.onSignal(signal, () => answer(signal)));
+}
+
+// What should never happen while a session is driven must not look like a success, nor lose the session.
+function spreadLastNet(context: CliContext, handle: SessionHandle, report: DriveReport): Array<() => void> {
+  const { session_id: session } = handle;
+  let faults = 0;
+  return [
+    context.onFault((error) => {
+      faults += 1;
+      report.notice(`error: ${oneLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error))}: nothing caught it, so session ${session} is saved and left`);
+      if (context.env['PLAN_DEBUG'] === '1' && error instanceof Error) report.notice(error.stack ?? '');
+      if (faults > 1) context.leave(EXIT.failed);
+      handle.stop();
+    }),
+    context.onSuddenEnd((code) => {
+      if (code !== EXIT.completed) return code;
+      report.notice(`error: something ended this process while session ${session} was driven; how its running steps ended is not known\n  plan resume ${session}${storeOption(context)}`);
+      return EXIT.failed;
+    }),
+  ];
 }

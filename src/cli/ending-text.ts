@@ -9,14 +9,17 @@ import { oneLine, safeLine } from './safe-text.js';
 import { storeOption } from './store-path.js';
 import { countsText, errorTail, errorText, timeAhead } from './words.js';
 
-/** @param extra `failed`: the last state of the step that the session failed of; `took`: how long this drive was */
-export function endingText(context: CliContext, result: SessionResult, extra: { took: string; failed: StepState | undefined; paint: Paint }): string[] {
+/**
+ * @param extra `failed`: the last state of the step that the session failed of; `others`: how many steps failed beside
+ * it, tolerated ones not counted; `took`: how long the session took
+ */
+export function endingText(context: CliContext, result: SessionResult, extra: { took: string; failed: StepState | undefined; others: number; paint: Paint }): string[] {
   const { paint } = extra;
   const store = storeOption(context);
   const lines = ['', paint.bold(paint.status(result.interrupted ? 'interrupted' : result.status, headline(result, extra.took)))];
   if (result.outputs !== undefined) lines.push(...valueLines(result.outputs));
   if (result.wake_at !== undefined) lines.push(`it goes on at ${timeAhead(result.wake_at, context.clock.now())}, when somebody resumes it`);
-  lines.push(...causeText(context, result, extra.failed, paint));
+  lines.push(...causeText(context, result, extra));
   const next = nextCommands({ ...result, step_id: result.error?.step_id, interrupted: result.status !== 'running' || result.interrupted }, store);
   lines.push(...nextLines(next.filter(({ command }) => !command.startsWith('plan cancel'))));
   return lines;
@@ -27,7 +30,7 @@ function headline(result: SessionResult, took: string): string {
   return `session ${result.session_id}: ${status} after ${took}: ${countsText(result.counts)}`;
 }
 
-function causeText(context: CliContext, result: SessionResult, failed: StepState | undefined, paint: Paint): string[] {
+function causeText(context: CliContext, result: SessionResult, { failed, others, paint }: { failed: StepState | undefined; others: number; paint: Paint }): string[] {
   const { error, session_id: session } = result;
   if (error === undefined || result.status === 'cancelled') return [];
   const step = error.step_id;
@@ -39,8 +42,14 @@ function causeText(context: CliContext, result: SessionResult, failed: StepState
     ...(tail.length === 0 ? [] : ['', `the last output of ${step}:`, ...tail.map((line) => `  ${safeLine(line, context.out.colour)}`)]),
     '',
     `${paint.bad('root cause:')} step ${paint.bold(step)} failed${tries}: ${errorText(error)}`,
+    ...othersText(others),
     ...(log ? nextLines([{ command: `plan logs ${session} ${step}${storeOption(context)}`, why: 'all it wrote' }]) : []),
   ];
+}
+
+/** That the root cause, the first failure, was not the only one. */
+export function othersText(others: number): string[] {
+  return others <= 0 ? [] : [`  and ${others} ${others === 1 ? 'other step' : 'other steps'} failed after it`];
 }
 
 /** Commands to type, each with what it does. */

@@ -8,21 +8,23 @@ import { clockTime, errorText, plural, skipText, timeAhead } from './words.js';
 
 /**
  * The text of an event; '' when its type says it all.
- * @param since when to count the time of the step from; default: its first attempt, hours of standstill included
+ * The time of a step counts from its first attempt, hours of standstill included, as `plan show` counts it.
+ * @param since when this drive began with a step that an earlier one had begun; told beside it
  */
 export function eventText(event: PlanEvent, since?: number): string {
-  return event.step === undefined ? sessionText(event) : stepText(event, event.step, since ?? event.step.started_at);
+  return event.step === undefined ? sessionText(event) : stepText(event, event.step, since);
 }
 
 function stepText(event: PlanEvent, step: StepState, since: number | undefined): string {
+  const took = (before: string) => tookText(step, event.at, since, before);
   switch (event.type) {
     case 'step_started':
       return step.attempt > 1 ? `started, attempt ${step.attempt}` : 'started';
     case 'step_completed':
-      return `completed${took(since, event.at, ' in ')}`;
+      return `completed${took(' in ')}`;
     case 'step_failed':
       if (step.status !== 'failed') return 'failed';
-      return `failed${took(since, event.at, ' after ')}${step.tolerated ? ', tolerated' : ''}: ${errorText(step.error)}`;
+      return `failed${took(' after ')}${step.tolerated ? ', tolerated' : ''}: ${errorText(step.error)}`;
     case 'step_retry_scheduled':
       if (step.status !== 'retry_wait') return 'tries again';
       return `attempt ${step.attempt}${ofMost(event)} failed: ${errorText(step.last_error)}; next try at ${timeAhead(step.next_retry_at, event.at)}`;
@@ -89,8 +91,11 @@ export function eventLine(event: PlanEvent, now: number): string {
   return `${String(event.seq).padStart(5)}  ${clockTime(event.at, now)}  ${event.type.padEnd(20)}  ${event.step_id ?? ''}${event.step_id === undefined || text === '' ? '' : ': '}${text}`.trimEnd();
 }
 
-function took(since: number | undefined, at: number, before: string): string {
-  return since === undefined ? '' : before + formatDuration(Math.max(0, at - since));
+function tookText(step: StepState, at: number, since: number | undefined, before: string): string {
+  if (step.started_at === undefined) return '';
+  const end = 'ended_at' in step ? step.ended_at : at;
+  const here = since === undefined ? '' : ` (${formatDuration(Math.max(0, end - since))} in this run)`;
+  return before + formatDuration(Math.max(0, end - step.started_at)) + here;
 }
 
 function ofMost(event: PlanEvent): string {

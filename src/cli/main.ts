@@ -19,6 +19,15 @@ const context: CliContext = {
     process.on(signal, listener);
     return () => process.off(signal, listener);
   },
+  onFault(listener) {
+    process.on('uncaughtException', listener);
+    return () => process.off('uncaughtException', listener);
+  },
+  onSuddenEnd(decide) {
+    const onExit = (code: number) => void (process.exitCode = decide(code));
+    process.on('exit', onExit);
+    return () => process.off('exit', onExit);
+  },
   leave: (code) => process.exit(code),
 };
 

@@ -3,10 +3,14 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageError } from '../core/error.js';
 import { isSessionId } from '../core/id.js';
+import { nearest } from '../core/suggest.js';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.js';
 import type { Store, StoredSession } from '../store/store.js';
 import type { CliContext } from './cli-context.js';
 import { shellWord, storePlace, storesAbove } from './store-path.js';
+
+// Of the newest so many, one that was probably meant is looked for.
+const SESSIONS_LOOKED_AT = 1000;
 
 /** Opens the store, does the work, closes it in every ending. `create` makes one where there is none. */
 export async function withStore<T>(context: CliContext, options: { create: boolean }, work: (store: Store) => Promise<T>): Promise<T> {
@@ -27,7 +31,7 @@ export async function withSession<T>(context: CliContext, sessionId: string, wor
   if (!existsSync(storePlace(context).path)) throw await unknownSession(context, sessionId);
   return withStore(context, { create: false }, async (store) => {
     const session = await store.getSession(sessionId);
-    if (session === undefined) throw await unknownSession(context, sessionId);
+    if (session === undefined) throw await unknownSession(context, sessionId, store);
     return work(store, session);
   });
 }
@@ -41,11 +45,20 @@ export function checkSessionId(sessionId: string): void {
   );
 }
 
-async function unknownSession(context: CliContext, sessionId: string): Promise<UsageError> {
+// Near in spelling, or the only ones that begin so; never taken without being typed: cancel is no verb for guesses.
+async function meantSession(store: Store, sessionId: string): Promise<string | undefined> {
+  const known = (await store.listSessions({ limit: SESSIONS_LOOKED_AT })).map(({ start }) => start.session_id);
+  const longer = known.filter((id) => id.startsWith(sessionId));
+  return longer.length === 1 ? longer[0] : nearest(sessionId, known);
+}
+
+async function unknownSession(context: CliContext, sessionId: string, store?: Store): Promise<UsageError> {
   const { path, by } = storePlace(context);
   const where = existsSync(path) ? path : `${path} (there is no store)`;
   const elsewhere = by === 'default' ? await sessionAbove(context.cwd, sessionId) : undefined;
-  const advice = elsewhere === undefined ? 'to see the sessions of a store: plan list' : `a folder above has it: add --store ${shellWord(dirname(elsewhere))}`;
+  const meant = elsewhere === undefined && store !== undefined ? await meantSession(store, sessionId) : undefined;
+  const otherwise = meant === undefined ? 'to see the sessions of a store: plan list' : `did you mean ${meant}?`;
+  const advice = elsewhere === undefined ? otherwise : `a folder above has it: add --store ${shellWord(dirname(elsewhere))}`;
   return new UsageError('unknown_session', `there is no session "${sessionId}" in ${where}; ${advice}`);
 }
 

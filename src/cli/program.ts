@@ -1,7 +1,14 @@
 // The verbs and their options. What a verb does is loaded when it is called: starting costs what is used.
-import { Command } from 'commander';
+import { Command, type Argument } from 'commander';
 import type { CliContext } from './cli-context.js';
 import { collect } from './parse-options.js';
+
+const EXIT_CODES = 'Exit codes: 0 completed, 1 failed, 2 usage or invalid plan, 3 waiting, 5 cancelled, 6 held by another process, 7 store refused, 130 interrupted (resumable).';
+const helpWidth = ({ columns }: { columns: number }) => Math.min(columns, 110);
+const humanReadable = (argument: Argument) => {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+};
 
 /** What the verb that was called gave: its exit code, or its error. */
 export interface Outcome {
@@ -21,17 +28,22 @@ export function createProgram(version: string, context: CliContext, called: (out
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .option('--store <path>', 'file or folder of the store (default: $PLAN_HOME, else .plan here)')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      // Narrow terminals: short terms, and descriptions that wrap in the room that is left.
+      minWidthToWrap: 20,
+      subcommandTerm: (verb) => [verb.name(), ...verb.registeredArguments.map((argument) => humanReadable(argument))].join(' '),
+    })
     .showHelpAfterError('(plan --help shows the verbs; plan VERB --help its options)')
-    .addHelpText('after', '\nExit codes: 0 completed, 1 failed, 2 usage or invalid plan, 3 waiting, 5 cancelled, 6 held by another process,\n7 store refused, 130 interrupted (resumable).')
+    .addHelpText('after', ({ command, error }) => `\n${command.createHelp().boxWrap(EXIT_CODES, helpWidth(error ? context.err : context.out))}`)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.out.text(text),
       writeErr: (text) => context.err.text(text),
       getOutHasColors: () => context.out.colour,
       getErrHasColors: () => context.err.colour,
-      getOutHelpWidth: () => Math.min(context.out.columns, 110),
-      getErrHelpWidth: () => Math.min(context.err.columns, 110),
+      getOutHelpWidth: () => helpWidth(context.out),
+      getErrHelpWidth: () => helpWidth(context.err),
     });
   const call = (options: { json?: boolean }, verb: (context: CliContext) => Promise<number>, drives = false): void => {
     const { store } = program.opts<{ store?: string }>();
@@ -62,7 +74,7 @@ export function createProgram(version: string, context: CliContext, called: (out
 
   program
     .command('retry')
-    .description('run failed or named steps of an ended session again, with all that needs them')
+    .description('run failed or named steps again of a session that ended without completing')
     .argument('<session>')
     .option('--from <step...>', 'steps to run again although they completed')
     .option('--max-wait <duration>', 'leave (exit 3) rather than wait longer than this for a retry or a timer')

@@ -2,7 +2,8 @@
 import type { ErrorRecord } from '../core/error.js';
 import { isTerminalSession, type CancelRequest, type SessionStatus } from '../core/session-state.js';
 import { isHeld } from '../executor/lease-keeper.js';
-import { judgeHolder, type HolderVerdict } from '../process/identity.js';
+import { lifeOf } from '../executor/drive-holder.js';
+import type { HolderVerdict } from '../process/identity.js';
 import type { SessionSummary } from '../store/store.js';
 
 export interface SessionHead {
@@ -27,8 +28,12 @@ export interface SessionHead {
   error?: ErrorRecord;
 }
 
+/** Whether a process drives the session now. */
+export function isDriven({ lease }: Pick<SessionSummary, 'lease'>, now: number): boolean {
+  return lease !== undefined && isHeld(lease, now);
+}
+
 export function headOf({ start, state, updated_at, lease, cancel }: SessionSummary, now: number): SessionHead {
-  const driven = lease !== undefined && isHeld(lease, now);
   const open = !isTerminalSession(state.status);
   const worked = state.status === 'running' || state.status === 'ready' || lease !== undefined;
   return {
@@ -37,7 +42,7 @@ export function headOf({ start, state, updated_at, lease, cancel }: SessionSumma
     plan_file: start.plan_file,
     plan_hash: start.plan_hash,
     status: state.status,
-    interrupted: open && !driven && worked,
+    interrupted: open && !isDriven(lease === undefined ? {} : { lease }, now) && worked,
     generation: state.generation,
     created_at: start.created_at,
     updated_at,
@@ -47,7 +52,7 @@ export function headOf({ start, state, updated_at, lease, cancel }: SessionSumma
     ...(state.attempts_limit === undefined ? {} : { attempts_limit: state.attempts_limit }),
     ...(lease === undefined
       ? {}
-      : { owner: { host: lease.holder.host, pid: lease.holder.pid, state: judgeHolder(lease.holder), epoch: lease.epoch, expires_at: lease.expires_at } }),
+      : { owner: { host: lease.holder.host, pid: lease.holder.pid, state: lifeOf(lease.holder), epoch: lease.epoch, expires_at: lease.expires_at } }),
     ...(cancel === undefined ? {} : { cancel }),
     ...(state.error === undefined ? {} : { error: state.error }),
   };

@@ -1,7 +1,7 @@
 // `plan show` for people.
 import { formatDuration } from '../core/duration.js';
 import { isTerminalSession } from '../core/session-state.js';
-import { nextLines, valueLines } from './ending-text.js';
+import { nextLines, othersText, valueLines } from './ending-text.js';
 import { cancelledText } from './event-text.js';
 import type { Paint } from './paint.js';
 import { oneLine, safeLine } from './safe-text.js';
@@ -32,7 +32,7 @@ function headLines(view: SessionView, now: number, paint: Paint): string[] {
   if (params.length > 0) rows.push(['params', oneLine(params.join(' '), 300)]);
   if (view.owner !== undefined) rows.push(['owner', ownerText(view.owner)]);
   if (view.cancel !== undefined) rows.push(['cancel', `asked by ${oneLine(view.cancel.actor)} at ${dateTime(view.cancel.requested_at)}: ${oneLine(view.cancel.reason)}`]);
-  if (view.waiting !== undefined) rows.push(['waiting', waitingText(view.waiting, now)]);
+  if (view.waiting !== undefined) rows.push(['waiting', `${waitingText(view.waiting, now)}${view.owner === undefined && view.waiting.for !== 'budget' ? '; nobody drives the session meanwhile' : ''}`]);
   return [
     paint.bold(`session ${view.session_id}: ${paint.status(status, status)}${status === 'interrupted' ? ` (stored as ${view.status})` : ''}`),
     ...rows.map(([name, text]) => `  ${paint.dim(name.padEnd(10))}  ${text}`),
@@ -104,6 +104,7 @@ function endLines(view: SessionView, paint: Paint): string[] {
     const step = view.error.step_id;
     if (tail.length > 0) lines.push('', `the last output of ${step}:`, ...tail.map((line) => `  ${safeLine(line)}`));
     lines.push('', `${paint.bad('root cause:')} ${step === undefined || view.status !== 'failed' ? '' : `step ${step} failed: `}${errorText(view.error)}`);
+    if (view.status === 'failed') lines.push(...othersText(view.steps.filter(({ status, tolerated }) => status === 'failed' && tolerated !== true).length - 1));
   }
   if (view.next.length > 0) lines.push('', 'next:', ...nextLines(view.next));
   return lines;

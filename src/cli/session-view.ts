@@ -8,7 +8,7 @@ import type { Plan, StepSpec } from '../plan/plan.js';
 import type { Store, StoredSession } from '../store/store.js';
 import { logPath } from './log-files.js';
 import { nextCommands, type NextCommand } from './next-commands.js';
-import { headOf, type SessionHead } from './session-head.js';
+import { headOf, isDriven, type SessionHead } from './session-head.js';
 
 /** A value too large to be shown whole; `plan show SESSION STEP --json` gives all of it. */
 export interface LargeValue {
@@ -85,7 +85,7 @@ export async function viewSession(store: Store, stored: StoredSession, now: numb
     counts,
     ...(waiting === undefined ? {} : { waiting }),
     ...(outputs === undefined ? {} : outputs.in === 'row' ? { outputs: outputs.value as JsonObject } : { large_outputs: largeOf(outputs) }),
-    next: nextCommands({ ...head, step_id: head.error?.step_id }, options.storeOption),
+    next: nextCommands({ ...head, interrupted: !isDriven(stored, now), step_id: head.error?.step_id }, options.storeOption),
     last_seq: stored.last_seq,
     steps,
   };

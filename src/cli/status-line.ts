@@ -2,6 +2,7 @@
 import { formatDuration } from '../core/duration.js';
 import type { Output } from './output.js';
 import { safeText } from './safe-text.js';
+import { timeAhead } from './words.js';
 
 const REDRAW_MS = 250;
 const CLEAR = '\r\u001b[2K';
@@ -46,10 +47,21 @@ export class StatusLine {
   }
 }
 
-/** `2 running: build 12s, test 3.1s · 4 of 20 ended` */
-export function statusText(running: readonly RunningStep[], ended: number, total: number | undefined, now: number): string {
-  if (running.length === 0) return '';
-  const shown = running.slice(0, 4).map(({ step_id: id, since }) => `${id} ${formatDuration(Math.max(0, now - since))}`);
-  const more = running.length > 4 ? `, and ${running.length - 4} more` : '';
-  return `${running.length} running: ${shown.join(', ')}${more} (${ended}${total === undefined ? '' : ` of ${total}`} ended)`;
+/** A step that waits for its time: the next try, or the end of a wait. */
+export interface WaitingStep {
+  step_id: string;
+  until: number;
+}
+
+/** `2 running: build 12s, test 3.1s (4 of 20 ended)`; while nothing runs, `waiting for bake, until 09:30:12 (in 4.0s) (…)`. */
+export function statusText(running: readonly RunningStep[], waiting: readonly WaitingStep[], ended: number, total: number | undefined, now: number): string {
+  const counts = `(${ended}${total === undefined ? '' : ` of ${total}`} ended)`;
+  if (running.length > 0) {
+    const shown = running.slice(0, 4).map(({ step_id: id, since }) => `${id} ${formatDuration(Math.max(0, now - since))}`);
+    return `${running.length} running: ${shown.join(', ')}${running.length > 4 ? `, and ${running.length - 4} more` : ''} ${counts}`;
+  }
+  const first = waiting.reduce<WaitingStep | undefined>((least, step) => (least === undefined || step.until < least.until ? step : least), undefined);
+  if (first === undefined) return '';
+  const more = waiting.length > 1 ? ` and ${waiting.length - 1} more` : '';
+  return `waiting for ${first.step_id}, until ${timeAhead(first.until, now)}${more} ${counts}`;
 }

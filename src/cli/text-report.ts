@@ -9,7 +9,7 @@ import { eventText } from './event-text.js';
 import { createPaint, type Paint } from './paint.js';
 import { endingText } from './ending-text.js';
 import { safeLine } from './safe-text.js';
-import { StatusLine, statusText } from './status-line.js';
+import { StatusLine, statusText, type WaitingStep } from './status-line.js';
 import { plural } from './words.js';
 
 // A step that runs longer than this without a word is announced.
@@ -38,6 +38,7 @@ export class TextReport implements DriveReport {
   readonly #paint: Paint;
   readonly #began: number;
   readonly #running = new Map<string, Running>();
+  readonly #waiting = new Map<string, WaitingStep>();
   readonly #failed = new Map<string, StepState>();
   readonly #status: StatusLine | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -51,7 +52,7 @@ export class TextReport implements DriveReport {
     this.#options = options;
     this.#paint = createPaint(context.out.colour);
     this.#began = context.clock.now();
-    if (context.out.live) this.#status = new StatusLine(context.out, () => statusText([...this.#running.values()], this.#ended, options.steps, context.clock.now()));
+    if (context.out.live) this.#status = new StatusLine(context.out, () => statusText([...this.#running.values()], [...this.#waiting.values()], this.#ended, options.steps, context.clock.now()));
     this.#timer = setInterval(() => this.#announce(), ANNOUNCE_MS / 2).unref();
   }
 
@@ -62,6 +63,9 @@ export class TextReport implements DriveReport {
     }
     const { step, step_id: id } = event;
     if (id === undefined || step === undefined) return this.#sessionEvent(event);
+    const until = step.status === 'retry_wait' ? step.next_retry_at : step.status === 'waiting_timer' ? step.wake_at : undefined;
+    if (until === undefined) this.#waiting.delete(id);
+    else this.#waiting.set(id, { step_id: id, until });
     if (step.status === 'running') {
       this.#running.set(id, { step_id: id, since: event.at, announced: false });
       return;
@@ -70,6 +74,7 @@ export class TextReport implements DriveReport {
     this.#running.delete(id);
     if (isTerminal(step)) this.#ended += 1;
     if (step.status === 'failed') this.#failed.set(id, step);
+    else this.#failed.delete(id);
     if (event.type === 'step_reset') return;
     if (step.status === 'skipped' && step.reason.kind !== 'condition') {
       this.#skips += 1;
@@ -99,8 +104,16 @@ export class TextReport implements DriveReport {
     this.#tellDropped();
     if (this.#skips > SKIPS_SHOWN) this.#line(`${plural(this.#skips - SKIPS_SHOWN, 'more step')} skipped`);
     const failed = result.error?.step_id === undefined ? undefined : this.#failed.get(result.error.step_id);
-    const took = formatDuration(Math.max(0, this.#context.clock.now() - this.#began));
-    for (const line of endingText(this.#context, result, { took, failed, paint: this.#paint })) this.#line(line);
+    const tolerated = [...this.#failed.values()].filter((step) => step.status === 'failed' && step.tolerated).length;
+    const others = Math.max(0, result.counts.failed - tolerated - 1);
+    for (const line of endingText(this.#context, result, { took: this.#took(result), failed, others, paint: this.#paint })) this.#line(line);
+  }
+
+  // The same time that `plan show` tells: from the start of the session, whoever drove it.
+  #took({ created_at: created, ended_at: ended }: SessionResult): string {
+    const now = this.#context.clock.now();
+    const whole = formatDuration(Math.max(0, (ended ?? now) - created));
+    return this.#began > created ? `${whole} (${formatDuration(Math.max(0, now - this.#began))} in this run)` : whole;
   }
 
   close(): void {
@@ -113,6 +126,11 @@ export class TextReport implements DriveReport {
       case 'lease_acquired':
         if (event.data?.['took_over'] === true) this.#line(this.#paint.notice(eventText(event)));
         return;
+      case 'session_waiting': {
+        const { step, wake_at: until } = event.data ?? {};
+        if (typeof step === 'string' && typeof until === 'number') this.#waiting.set(step, { step_id: step, until });
+        return;
+      }
       case 'session_retried':
       case 'budget_raised':
       case 'concurrency_limited':
@@ -124,10 +142,9 @@ export class TextReport implements DriveReport {
     }
   }
 
-  // Of a step that an earlier drive began, the time of this drive's attempt is told.
-  #since(id: string, step: StepState): number | undefined {
-    const { started_at: first } = step;
-    return first !== undefined && first >= this.#began ? first : (this.#running.get(id)?.since ?? first);
+  // Where an earlier drive began the step, when this one did.
+  #since(id: string, { started_at: first }: StepState): number | undefined {
+    return first !== undefined && first < this.#began ? this.#running.get(id)?.since : undefined;
   }
 
   // On a terminal the status line says what runs.

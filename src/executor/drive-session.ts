@@ -1,7 +1,7 @@
 // Puts the parts of one drive together: record, driver, lease keeper; and takes them apart again in every ending.
-import { mkdir } from 'node:fs/promises';
 import type { FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
+import { steadyTime } from '../core/clock.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
 import { parsePlanJson } from '../plan/plan-json.js';
@@ -10,9 +10,11 @@ import { endOrphans } from '../process/orphans.js';
 import type { DriveMark } from '../process/process-tag.js';
 import type { StoredSession } from '../store/store.js';
 import type { Drive } from './drive.js';
+import { giveUp } from './drive-holder.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { resultOf } from './leave-session.js';
-import { logDirOf, ORPHAN_GRACE_MS, type Host, type OpenSession } from './open-session.js';
+import { logDirOf } from './log-dir.js';
+import { ORPHAN_GRACE_MS, type Host, type OpenSession } from './open-session.js';
 import type { SendingSession } from './send-attempt.js';
 import { SessionDriver } from './session-driver.js';
 import type { DriveOptions, SessionResult } from './session-handle.js';
@@ -27,6 +29,15 @@ export interface DriveHost extends Host {
 }
 
 export async function driveSession(host: DriveHost, open: OpenSession, options: DriveOptions, drive: Drive): Promise<SessionResult> {
+  try {
+    return await driveUnderLease(host, open, options, drive);
+  } finally {
+    // A lease that is not ours any more stays as it is.
+    await giveUp(host.store, open.lease);
+  }
+}
+
+async function driveUnderLease(host: DriveHost, open: OpenSession, options: DriveOptions, drive: Drive): Promise<SessionResult> {
   const { store, clock } = host;
   const { plan, lease, start } = open;
   const sessionId = start.session_id;
@@ -56,6 +67,7 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
     registry: host.registry,
     functions: host.functions,
     clock,
+    now: steadyTime(clock),
     masker: createMasker(plan.secrets.flatMap((name) => host.secret(name) ?? [])),
     hostEnv: host.env,
     mark,
@@ -63,38 +75,32 @@ export async function driveSession(host: DriveHost, open: OpenSession, options: 
     logDir,
     onOutput: options.onOutput,
   };
+  if (open.reason !== undefined) await record.write(open.reason, open.changes, { clearCancel: open.reason === 'retry' });
+  if (open.deadLetter !== undefined) return await endAsDeadLetter(record, open.deadLetter, start.created_at);
+  const keeper = new LeaseKeeper({
+    store,
+    clock,
+    lease,
+    onLost: (error) => driver.fail(error),
+    onCancel: (request) => driver.cancel(request),
+  });
+  const driver: SessionDriver = new SessionDriver({
+    plan,
+    shape: open.shape,
+    record,
+    run: { record, sending, random: host.random, lookForCancel: () => keeper.look() },
+    clock,
+    maxWaitMs: options.maxWaitMs,
+    hurry,
+    endProcesses: async () => void (await endOrphans(mark, { graceMs: ORPHAN_GRACE_MS, hurry: hurry.signal, logDir })),
+  });
+  drive.attach(driver, open.seenSeq);
+  await keeper.look();
+  keeper.start();
   try {
-    if (open.reason !== undefined) await record.write(open.reason, open.changes, { clearCancel: open.reason === 'retry' });
-    if (open.deadLetter !== undefined) return await endAsDeadLetter(record, open.deadLetter, start.created_at);
-    if (logDir !== undefined) await mkdir(logDir, { recursive: true, mode: 0o700 });
-    const keeper = new LeaseKeeper({
-      store,
-      clock,
-      lease,
-      onLost: (error) => driver.fail(error),
-      onCancel: (request) => driver.cancel(request),
-    });
-    const driver: SessionDriver = new SessionDriver({
-      plan,
-      shape: open.shape,
-      record,
-      run: { record, sending, random: host.random, lookForCancel: () => keeper.look() },
-      clock,
-      maxWaitMs: options.maxWaitMs,
-      hurry,
-      endProcesses: async () => void (await endOrphans(mark, { graceMs: ORPHAN_GRACE_MS, hurry: hurry.signal, logDir })),
-    });
-    drive.attach(driver, open.seenSeq);
-    await keeper.look();
-    keeper.start();
-    try {
-      return await driver.drive();
-    } finally {
-      await keeper.stop();
-    }
+    return await driver.drive();
   } finally {
-    // A lease that is not ours any more stays as it is; a store that fails here lets it expire.
-    await store.releaseLease(lease).catch(() => undefined);
+    await keeper.stop();
   }
 }
 

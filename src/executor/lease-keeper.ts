@@ -1,26 +1,21 @@
 // Who drives a session: taking it, keeping it, noticing that it was lost or that somebody asked for its end.
 //
 // L1. On one host process life decides: a living owner keeps the session however late its heartbeat is, a dead one
-//     loses it at once. Only where life cannot be judged (another host or pid namespace, a stopped process) does
-//     the expiry of the lease decide.
-import { randomBytes } from 'node:crypto';
+//     loses it at once, and so does a drive that its own process ended (drive-holder.ts). Only where life cannot be
+//     judged (another host or pid namespace, a stopped process) does the expiry of the lease decide.
 import type { Clock } from '../core/clock.js';
 import { SessionHeldError, StaleEpochError, StoreError } from '../core/error.js';
 import type { CancelRequest } from '../core/session-state.js';
-import { judgeHolder, processIdentity } from '../process/identity.js';
 import type { Lease, LeaseHolder, Store } from '../store/store.js';
+import { forgetHolder, lifeOf } from './drive-holder.js';
 
 export const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
 const POLL_MS = 200;
 
-export function newHolder(): LeaseHolder {
-  return { token: randomBytes(8).toString('hex'), ...processIdentity() };
-}
-
 /** Whether somebody drives the session: a living process, or one that cannot be judged and whose lease runs. */
 export function isHeld(lease: Lease, now: number): boolean {
-  const life = judgeHolder(lease.holder, processIdentity());
+  const life = lifeOf(lease.holder);
   return life === 'alive' || (life !== 'dead' && lease.expires_at > now);
 }
 
@@ -31,7 +26,7 @@ export function isHeld(lease: Lease, now: number): boolean {
 export async function takeSession(store: Store, sessionId: string, current: Lease | undefined, holder: LeaseHolder, now: number): Promise<Lease> {
   let replaces: number | undefined;
   if (current !== undefined) {
-    const life = judgeHolder(current.holder, processIdentity());
+    const life = lifeOf(current.holder);
     if (life === 'alive') throw heldError(current, now);
     if (life === 'dead') replaces = current.epoch;
   }
@@ -43,6 +38,7 @@ export async function takeSession(store: Store, sessionId: string, current: Leas
     ...(replaces === undefined ? {} : { replaces }),
   });
   if ('held' in answer) throw heldError(answer.held, now);
+  if (current !== undefined) forgetHolder(current.holder);
   return answer.lease;
 }
 
@@ -53,7 +49,7 @@ export function refuseIfHeld(lease: Lease | undefined, now: number): void {
 
 function heldError(lease: Lease, now: number): SessionHeldError {
   const { pid, host } = lease.holder;
-  const life = judgeHolder(lease.holder, processIdentity());
+  const life = lifeOf(lease.holder);
   const until = life === 'alive' ? 'it is alive' : `its lease ends in ${Math.max(1, Math.ceil((lease.expires_at - now) / 1000))}s`;
   return new SessionHeldError(
     lease.session_id,
@@ -70,7 +66,8 @@ export class LeaseKeeper {
   readonly #onLost: (error: Error) => void;
   readonly #onCancel: (request: CancelRequest) => void;
   readonly #end = new AbortController();
-  #expiresAt: number;
+  /** When a lease that was not renewed since has run out, by `elapsed`. */
+  #heldUntil: number;
   #loops: Promise<unknown> | undefined;
 
   constructor(options: {
@@ -86,7 +83,7 @@ export class LeaseKeeper {
     this.#lease = options.lease;
     this.#onLost = options.onLost;
     this.#onCancel = options.onCancel;
-    this.#expiresAt = options.lease.expires_at;
+    this.#heldUntil = options.clock.elapsed() + LEASE_MS;
   }
 
   start(): void {
@@ -102,9 +99,9 @@ export class LeaseKeeper {
     for (;;) {
       await this.#clock.sleep(RENEW_MS, this.#end.signal);
       if (this.#end.signal.aborted) return;
-      const expiresAt = this.#clock.now() + LEASE_MS;
-      const failure = await attempt(() => this.#store.renewLease(this.#lease, expiresAt));
-      if (failure === undefined) this.#expiresAt = expiresAt;
+      const heldUntil = this.#clock.elapsed() + LEASE_MS;
+      const failure = await attempt(() => this.#store.renewLease(this.#lease, this.#clock.now() + LEASE_MS));
+      if (failure === undefined) this.#heldUntil = heldUntil;
       else if (this.#isLoss(failure)) return this.#onLost(failure);
     }
   }
@@ -129,7 +126,7 @@ export class LeaseKeeper {
 
   // One missed beat is none: a busy or failing store ends the drive only once the lease has run out.
   #isLoss(error: Error): boolean {
-    if (error instanceof StoreError) return error.fault === 'closed' || this.#clock.now() > this.#expiresAt;
+    if (error instanceof StoreError) return error.fault === 'closed' || this.#clock.elapsed() > this.#heldUntil;
     return true;
   }
 }

@@ -14,8 +14,10 @@ import type { Plan, StepSpec } from '../plan/plan.js';
 import { judgeHolder } from '../process/identity.js';
 import { endOrphans } from '../process/orphans.js';
 import { removeScratchOf } from '../process/scratch.js';
-import type { Lease, Store, StoredSession } from '../store/store.js';
-import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.js';
+import type { Lease, LeaseHolder, Store, StoredSession } from '../store/store.js';
+import { logDirOf, makeLogDir } from './log-dir.js';
+import { endHolder, giveUp, newHolder } from './drive-holder.js';
+import { LEASE_MS, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { planEnvSecrets } from './step-inputs.js';
 
@@ -74,16 +76,19 @@ export async function createSession(host: Host, loaded: LoadedPlan, sessionId: s
     ...(plan.timeout === undefined ? {} : { deadline_at: now + plan.timeout }),
     ...(plan.budget.attempts === undefined ? {} : { attempts_limit: plan.budget.attempts }),
   };
-  const lease = await host.store.createSession({
+  await makeLogDir(host.store, sessionId);
+  const holder = newHolder();
+  const created = host.store.createSession({
     start,
     plan_json: planJson(loaded.plan),
     plan_source: loaded.source,
     state: session,
-    holder: newHolder(),
+    holder,
     lease_expires_at: now + LEASE_MS,
     at: now,
     data: { plan_name: plan.name, plan_hash: plan.plan_hash, plan_file: loaded.file, params: bound.params },
   });
+  const lease = await endingWith(holder, created);
   return { plan, shape: shapeOf(plan), start, lease, session, steps: new Map(), seenSeq: 0, changes: [], reason: undefined };
 }
 
@@ -108,19 +113,20 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
   const wanted = again(before, options);
   if (options.mode !== 'cancel') requireSecrets(host, before.plan, toRun(before, wanted));
 
+  await makeLogDir(host.store, sessionId);
   const holder = newHolder();
-  const lease = await takeSession(host.store, sessionId, before.stored.lease, holder, host.clock.now());
+  const lease = await endingWith(holder, takeSession(host.store, sessionId, before.stored.lease, holder, host.clock.now()));
   try {
     const now = await loadSession(host, sessionId, before);
     if (now.stored.state.status === 'completed' && options.mode !== 'retry') {
-      await host.store.releaseLease(lease);
+      await giveUp(host.store, lease);
       return now.stored;
     }
     refuseIfEnded(now.stored, options.mode);
     await endEarlierProcesses(host.store, lease, before.stored.lease);
     return opened(host, now, lease, options);
   } catch (error) {
-    await host.store.releaseLease(lease);
+    await giveUp(host.store, lease);
     throw error;
   }
 }
@@ -137,8 +143,14 @@ async function endEarlierProcesses(store: Store, lease: Lease, before: Lease | u
   throw new SessionHeldError(id, `session ${id}: ${which} of its earlier driver could not be ended (another user's, or stuck in the system), and nothing may run beside them; end them, then go on with: plan resume ${id}`, { processes: left });
 }
 
-export function logDirOf(store: Store, sessionId: string): string | undefined {
-  return store.logDir === undefined ? undefined : `${store.logDir}/${sessionId}`;
+// A holder that gets no lease drives nothing.
+async function endingWith(holder: LeaseHolder, work: Promise<Lease>): Promise<Lease> {
+  try {
+    return await work;
+  } catch (error) {
+    endHolder(holder);
+    throw error;
+  }
 }
 
 interface Loaded {
@@ -165,7 +177,7 @@ function refuseIfEnded(stored: StoredSession, mode: TakeOptions['mode']): void {
   const id = stored.start.session_id;
   const ended = status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'expired' || status === 'dead_letter';
   if (mode === 'retry') {
-    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed: there is nothing to retry; to run the plan again: plan run ${stored.start.plan_file}`);
+    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed, and a completed session is final: there is nothing to retry; to run the plan again in a new session: plan run ${stored.start.plan_file}`);
     if (!ended) throw new UsageError('session_open', `session ${id} is ${status}: it has not ended, so there is nothing to retry; to go on: plan resume ${id}`);
     return;
   }

@@ -145,7 +145,7 @@ function ending(change: StepChange): StepTurn {
 }
 
 function now(context: StepRunContext): number {
-  return context.sending.clock.now();
+  return context.sending.now();
 }
 
 function mask(context: StepRunContext, error: ErrorRecord): ErrorRecord {

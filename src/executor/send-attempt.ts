@@ -1,6 +1,6 @@
 // The one place where a step is sent: everything that leaves the session goes through `sendAttempt`.
 import { join } from 'node:path';
-import { abortError } from '../actions/abort-error.js';
+import { stillRunningError } from '../actions/abort-error.js';
 import { asActionError } from '../actions/as-action-error.js';
 import type { AbortCause, ActionOutcome, AttemptContext, FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
@@ -23,6 +23,8 @@ export interface SendingSession {
   registry: ActionRegistry;
   functions: FunctionTable;
   clock: Clock;
+  /** The time of this drive: wall time when it began, and on evenly from there. */
+  now: () => number;
   masker: Masker;
   /** Where the base environment of commands comes from. */
   hostEnv: { [name: string]: string | undefined };
@@ -55,10 +57,10 @@ export async function sendAttempt(
   readings: ReadonlyMap<string, StepReading>,
   controller: AbortController,
 ): Promise<AttemptResult> {
-  const limit = limitOf(spec, state, session.clock.now());
+  const limit = limitOf(spec, state, session.now());
   const done = limit === undefined ? undefined : new AbortController();
   if (limit !== undefined && done !== undefined) {
-    void session.clock.sleep(Math.max(0, limit.at - session.clock.now()), done.signal).then(() => {
+    void session.clock.sleep(Math.max(0, limit.at - session.now()), done.signal).then(() => {
       if (!done.signal.aborted && !controller.signal.aborted) controller.abort(limit.cause);
     });
   }
@@ -83,7 +85,7 @@ async function boundedAfterAbort(session: SendingSession, spec: StepSpec, signal
   const wait = () => {
     const mine = (sleeper = new AbortController());
     void session.clock.sleep(spec.kill_grace + STOP_BOUND_MS, mine.signal).then(() => {
-      if (!mine.signal.aborted) giveUp(abortError(signal));
+      if (!mine.signal.aborted) giveUp(stillRunningError(signal));
     });
   };
   if (signal.aborted) wait();
@@ -124,6 +126,7 @@ function contextOf(
     env: { ...planEnv, ...resolveEnv(spec.env, source.start, scope) },
     resolve: resolverOf(spec.id, scope),
     clock: session.clock,
+    now: session.now,
     masker: session.masker,
     signal,
     hurry: session.hurry,

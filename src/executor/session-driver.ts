@@ -4,6 +4,7 @@
 // D2. `#running` holds every step between its launch and the record of its end; the driver leaves only when it is empty.
 // D3. It leaves only when all processes that it started are ended, those included that left the group of their step.
 // D4. After the store failed or the lease was lost nothing more is begun or recorded; what runs is ended.
+import { startsProcess } from '../actions/call-module.js';
 import type { AbortCause } from '../actions/action.js';
 import type { Clock } from '../core/clock.js';
 import type { CommitReason } from '../core/event.js';
@@ -20,6 +21,7 @@ import { endSession, leaveSession, recordWait, resultOf } from './leave-session.
 import type { SessionResult } from './session-handle.js';
 import { StepRoom } from './step-room.js';
 import { stepCancelled, stepCompleted, stepFailed, stepSkipped, type StepChange } from './step-change.js';
+import { hasArrived, setTimer } from './step-timers.js';
 import { TimerQueue } from './timer-queue.js';
 
 // A key that no step id can be: step ids have no spaces.
@@ -61,11 +63,11 @@ export class SessionDriver {
     this.#record = options.record;
     this.#specs = new Map(options.plan.steps.map((step) => [step.id, step]));
     this.#room = new StepRoom(options.plan, () => this.#bell.ring(), (data) => this.#hand(this.#record.write('step_start', [{ type: 'concurrency_limited', data }])));
-    this.#timers = new TimerQueue(options.clock, () => this.#bell.ring());
+    this.#timers = new TimerQueue(options.clock, options.run.sending.now, () => this.#bell.ring());
     this.#frontier = new FrontierIndex(options.shape, (id) => this.#record.state(id));
     for (const [id, state] of this.#record.touched()) {
-      if (state.status === 'retry_wait') this.#timers.set(id, state.next_retry_at);
-      if (state.status === 'waiting_timer') this.#timers.set(id, Math.min(state.wake_at, state.deadline_at ?? Infinity));
+      const spec = this.#specs.get(id);
+      if (spec !== undefined) setTimer(this.#timers, spec, state, this.#now());
     }
     const { deadline_at: deadline, ending } = this.#record.session;
     if (deadline !== undefined && ending === undefined) this.#timers.set(SESSION_DEADLINE, deadline);
@@ -148,7 +150,7 @@ export class SessionDriver {
   }
 
   #takeDue(): void {
-    for (const key of this.#timers.takeDue(this.#now())) {
+    for (const key of this.#timers.takeDue()) {
       if (key === SESSION_DEADLINE) {
         const limit = this.#o.plan.timeout ?? 0;
         if (this.#frontier.phase === 'main') this.#abandon('expired', { kind: 'session_timeout', limit_ms: limit }, 'the deadline of the session passed');
@@ -158,7 +160,7 @@ export class SessionDriver {
       const spec = this.#specs.get(key) as StepSpec;
       if (state.status === 'retry_wait') this.#due.push(key);
       else if (state.status === 'waiting_timer') {
-        if (state.wake_at <= this.#now()) this.#end(stepCompleted(key, state, { in: 'row', value: { outputs: {}, result: null } }, undefined, this.#now()));
+        if (hasArrived(spec, state.wake_at, { steady: this.#now(), wall: this.#o.clock.now() })) this.#end(stepCompleted(key, state, { in: 'row', value: { outputs: {}, result: null } }, undefined, this.#now()));
         else this.#end(stepFailed(spec, state, { class: 'timeout', code: 'step_timeout', message: `the wait would end after the timeout of the step` }, undefined, this.#now()));
       }
     }
@@ -202,7 +204,7 @@ export class SessionDriver {
     const controller = new AbortController();
     this.#running.set(id, controller);
     this.#room.begin(this.#running.size);
-    if (spec.action.kind === 'run') this.#ranProcess = true;
+    if (startsProcess(spec)) this.#ranProcess = true;
     void this.#runToEnd(spec, controller);
   }
 
@@ -226,9 +228,7 @@ export class SessionDriver {
     // A wait is saved at once; so must be the ends that it builds on, which eager scheduling may still hold.
     if (this.#o.plan.scheduling === 'eager') this.#hand(this.#record.flush(reason));
     this.#hand(this.#record.write(reason, [change]));
-    const { step } = change;
-    if (step.status === 'retry_wait') this.#timers.set(change.step_id, step.next_retry_at);
-    if (step.status === 'waiting_timer') this.#timers.set(change.step_id, Math.min(step.wake_at, step.deadline_at ?? Infinity));
+    setTimer(this.#timers, this.#specs.get(change.step_id) as StepSpec, change.step, this.#now());
     if (!this.#stopping) this.#frontier.changed(change.step_id);
   }
 
@@ -267,12 +267,12 @@ export class SessionDriver {
 
   // Nothing runs, something will: wait for it here, or leave when it is too far away.
   async #wait(): Promise<SessionResult | undefined> {
-    const next = this.#timers.next;
-    if (next === undefined) {
+    const { first } = this.#timers;
+    if (first === undefined) {
       throw new Error(`session ${this.#record.sessionId} cannot go on: nothing runs, nothing waits, and not every step has ended`);
     }
-    const first = this.#timers.first() as string;
-    await recordWait(this.#record, first === SESSION_DEADLINE ? undefined : first, next);
+    const { key, at: next } = first;
+    await recordWait(this.#record, key === SESSION_DEADLINE ? undefined : key, next);
     const { maxWaitMs } = this.#o;
     const tooLong = maxWaitMs !== undefined && next - this.#now() > maxWaitMs && !this.#bell.rung;
     if (!tooLong || (await this.#endedProcesses())) return undefined;
@@ -293,6 +293,6 @@ export class SessionDriver {
   }
 
   #now(): number {
-    return this.#o.clock.now();
+    return this.#o.run.sending.now();
   }
 }

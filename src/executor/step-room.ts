@@ -1,10 +1,12 @@
 // How many steps of a session may run at once: as its plan says, and not more than this process can open files for.
+import { startsProcess } from '../actions/call-module.js';
 import type { JsonObject } from '../core/json.js';
 import type { Plan, StepKind } from '../plan/plan.js';
 import { openFiles, type OpenFiles } from '../process/open-files.js';
 
 // The most that one attempt has open for long: for a command two pipes (two descriptors each), its log and the end of it.
-const FILES: { [kind in StepKind]?: number } = { run: 6, http: 3, call: 2 };
+const FILES_OF_COMMAND = 6;
+const FILES: { [kind in StepKind]?: number } = { http: 3, call: 2 };
 
 export class StepRoom {
   readonly #concurrency: number;
@@ -21,7 +23,7 @@ export class StepRoom {
   constructor(plan: Plan, onRoom: () => void, onLimit: (data: JsonObject) => void, files: OpenFiles = openFiles()) {
     this.#onLimit = onLimit;
     this.#concurrency = plan.concurrency;
-    this.#each = Math.max(1, ...new Set(plan.steps.map((step) => FILES[step.action.kind] ?? 1)));
+    this.#each = Math.max(1, ...new Set(plan.steps.map((step) => (startsProcess(step) ? FILES_OF_COMMAND : (FILES[step.action.kind] ?? 1)))));
     this.#files = files;
     this.#told = plan.steps.length <= files.most(this.#each);
     this.#stop = files.onGiven(onRoom);

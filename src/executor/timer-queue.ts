@@ -1,18 +1,84 @@
 // Times at which steps go on, and one sleeper for the earliest of them.
+//
+// Q1. A time of `set` is on the drive's steady time: setting the machine's clock moves it neither way.
+// Q2. A time of `setWall` is a moment of the calendar: it comes when wall time says so.
 import type { Clock } from '../core/clock.js';
+
+// How soon a set clock is noticed while a moment of the calendar is waited for, ms.
+const WALL_LOOK_MS = 1000;
 
 export class TimerQueue {
   readonly #clock: Clock;
+  readonly #steady: () => number;
   readonly #onTime: () => void;
-  readonly #times = new Map<string, number>();
-  #next: number | undefined;
+  readonly #times = new Times();
+  readonly #walls = new Times();
   #armed: { at: number; sleeper: AbortController } | undefined;
 
-  /** @param onTime called when the earliest time has come */
-  constructor(clock: Clock, onTime: () => void) {
+  /**
+   * @param steady the drive's time, ms
+   * @param onTime called when the earliest time may have come
+   */
+  constructor(clock: Clock, steady: () => number, onTime: () => void) {
     this.#clock = clock;
+    this.#steady = steady;
     this.#onTime = onTime;
   }
+
+  set(key: string, at: number): void {
+    this.#times.set(key, at);
+  }
+
+  setWall(key: string, at: number): void {
+    this.#walls.set(key, at);
+  }
+
+  delete(key: string): void {
+    this.#times.delete(key);
+    this.#walls.delete(key);
+  }
+
+  /** The earliest time and its key, on the drive's time; undefined when nothing waits. */
+  get first(): { key: string; at: number } | undefined {
+    const [steady, wall] = [this.#times.first, this.#walls.first];
+    if (wall === undefined) return steady;
+    const at = wall.at - this.#clock.now() + this.#steady();
+    return steady === undefined || at < steady.at ? { key: wall.key, at } : steady;
+  }
+
+  /** Removes and returns the keys whose time has come, earliest first. */
+  takeDue(): string[] {
+    const due = new Set([...this.#times.due(this.#steady()), ...this.#walls.due(this.#clock.now())]);
+    for (const key of due) this.delete(key);
+    return [...due];
+  }
+
+  /** Sleeps until the earliest time; replaces an earlier sleep. */
+  arm(): void {
+    const at = this.first?.at;
+    if (at !== undefined && this.#armed?.at === at) return;
+    this.disarm();
+    if (at === undefined) return;
+    const armed = { at, sleeper: new AbortController() };
+    this.#armed = armed;
+    const wait = Math.max(0, at - this.#steady());
+    void this.#clock.sleep(this.#walls.first === undefined ? wait : Math.min(wait, WALL_LOOK_MS), armed.sleeper.signal).then(() => {
+      if (armed.sleeper.signal.aborted) return;
+      this.#armed = undefined;
+      this.#onTime();
+    });
+  }
+
+  disarm(): void {
+    this.#armed?.sleeper.abort();
+    this.#armed = undefined;
+  }
+}
+
+/** Times by key; the earliest is known without a search until it is taken away. */
+class Times {
+  readonly #times = new Map<string, number>();
+  #next: number | undefined;
 
   set(key: string, at: number): void {
     const replaced = this.#times.get(key);
@@ -23,51 +89,17 @@ export class TimerQueue {
 
   delete(key: string): void {
     const at = this.#times.get(key);
-    if (!this.#times.delete(key)) return;
-    if (at === this.#next) this.#findNext();
+    if (this.#times.delete(key) && at === this.#next) this.#findNext();
   }
 
-  /** The earliest time, ms; undefined when nothing waits. */
-  get next(): number | undefined {
-    return this.#next;
-  }
-
-  keys(): string[] {
-    return [...this.#times.keys()];
-  }
-
-  /** The key with the earliest time. */
-  first(): string | undefined {
-    for (const [key, at] of this.#times) if (at === this.#next) return key;
+  get first(): { key: string; at: number } | undefined {
+    for (const [key, at] of this.#times) if (at === this.#next) return { key, at };
     return undefined;
   }
 
-  /** Removes and returns the keys whose time has come, earliest first. */
-  takeDue(now: number): string[] {
+  due(now: number): string[] {
     if (this.#next === undefined || this.#next > now) return [];
-    const due = [...this.#times].filter(([, at]) => at <= now).sort((a, b) => a[1] - b[1]);
-    for (const [key] of due) this.#times.delete(key);
-    this.#findNext();
-    return due.map(([key]) => key);
-  }
-
-  /** Sleeps until the earliest time; replaces an earlier sleep. */
-  arm(): void {
-    if (this.#armed?.at === this.#next) return;
-    this.disarm();
-    if (this.#next === undefined) return;
-    const armed = { at: this.#next, sleeper: new AbortController() };
-    this.#armed = armed;
-    void this.#clock.sleep(Math.max(0, armed.at - this.#clock.now()), armed.sleeper.signal).then(() => {
-      if (armed.sleeper.signal.aborted) return;
-      this.#armed = undefined;
-      this.#onTime();
-    });
-  }
-
-  disarm(): void {
-    this.#armed?.sleeper.abort();
-    this.#armed = undefined;
+    return [...this.#times].filter(([, at]) => at <= now).sort((a, b) => a[1] - b[1]).map(([key]) => key);
   }
 
   #findNext(): void {

@@ -1,5 +1,6 @@
 // The schema as the reader of a file needs it: which keys a mapping may have, and where scalars are text.
 import { readFileSync } from 'node:fs';
+import { SCHEMAS } from '../core/schemas-folder.js';
 
 export interface SchemaNode {
   $ref?: string;
@@ -53,8 +54,7 @@ let cachedShape: Shape | undefined;
 
 /** schemas/plan.schema.json, read once. */
 export function planSchema(): SchemaNode {
-  // The same relative place from src/plan and dist/plan.
-  cachedSchema ??= JSON.parse(readFileSync(new URL('../../schemas/plan.schema.json', import.meta.url), 'utf8')) as SchemaNode;
+  cachedSchema ??= JSON.parse(readFileSync(new URL('plan.schema.json', SCHEMAS), 'utf8')) as SchemaNode;
   return cachedSchema;
 }
 

@@ -1,31 +1,19 @@
 // The schema check: ajv over the tree that the reader made, its errors told as problems. What does not fit is taken
 // out of the tree (and its place noted as damaged), so that the checks after this one see only the right shapes.
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv';
 import type { JsonObject, JsonValue } from '../core/json.js';
+import { planValidator } from './plan-validator.js';
 import type { PlanPath, ProblemList } from './problem-list.js';
-import { ANNOTATIONS, planSchema, type SchemaNode } from './schema-shape.js';
+import type { SchemaNode } from './schema-shape.js';
 import type { SourceMap } from './source-map.js';
 import { listOf, nearest, quote } from '../core/suggest.js';
 import type { ProblemCode } from './problem-code.js';
 
-let cached: ValidateFunction | undefined;
-
-/**
- * An ajv that knows the annotations of the plan schema; as strict as ajv gets.
- * @param trusted the schema is known to be valid (a test checks it), so its own check, half of a start, is left out
- */
-export function strictAjv(trusted = false): Ajv2020 {
-  const trust = trusted ? { meta: false, validateSchema: false } : {};
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, allowUnionTypes: true, ...trust });
-  for (const keyword of ANNOTATIONS) ajv.addKeyword({ keyword });
-  return ajv;
-}
-
 /** Checks `tree` against the plan schema; adds problems, removes what does not fit. */
 export function validateSchema(tree: JsonObject, problems: ProblemList, map: SourceMap): void {
-  cached ??= strictAjv(true).compile(planSchema());
-  if (cached(tree)) return;
-  for (const error of cached.errors ?? []) {
+  const validate = planValidator();
+  if (validate(tree)) return;
+  for (const error of validate.errors ?? []) {
     const told = translate(error, tree, problems);
     if (told === undefined) continue;
     const { finding, at } = told;

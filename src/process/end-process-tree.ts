@@ -90,25 +90,25 @@ function lineage(rows: readonly ProcessRow[], self: number): Set<number> {
 async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, options: EndOptions): Promise<number[]> {
   const look = () => patiently(find);
   let members = await look();
-  const graceEnd = Date.now() + options.graceMs;
+  const graceEnd = performance.now() + options.graceMs;
   const hurried = () => options.hurry?.aborted === true;
   if (members.length > 0 && options.graceMs > 0 && !hurried()) {
     signalAll(members, pgid, 'SIGTERM');
     // A stopped process cannot answer TERM.
     signalAll(members, pgid, 'SIGCONT');
-    for (let step = 2; members.length > 0 && Date.now() < graceEnd && !hurried(); step = Math.min(step * 2, 50)) {
-      await delay(Math.min(step, Math.max(1, graceEnd - Date.now())));
+    for (let step = 2; members.length > 0 && performance.now() < graceEnd && !hurried(); step = Math.min(step * 2, 50)) {
+      await delay(Math.min(step, Math.max(1, graceEnd - performance.now())));
       members = members.filter((row) => stillRuns(row, true));
       if (members.length === 0) members = await look(); // what they started meanwhile
     }
     members = await look();
   }
-  const confirmEnd = Date.now() + (options.confirmMs ?? CONFIRM_MS);
+  const confirmEnd = performance.now() + (options.confirmMs ?? CONFIRM_MS);
   for (let step = 2; members.length > 0; step = Math.min(step * 2, 100)) {
     signalAll(members, pgid, 'SIGKILL');
     await delay(step);
     members = await look();
-    if (Date.now() >= confirmEnd) break;
+    if (performance.now() >= confirmEnd) break;
   }
   return members.map((row) => row.pid);
 }

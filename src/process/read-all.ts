@@ -17,12 +17,12 @@ export interface Reading {
 
 /** Sends everything the streams give to the sink, and stdout to the capture as well. */
 export function readAll(outputs: ReadonlyArray<{ name: StreamName; stream: Readable }>, sink: OutputSink, capture: Capture | undefined): Reading {
-  let lastData = Date.now();
+  let lastData = performance.now();
   let ended = 0;
   const inputs = outputs.map(({ name, stream }) => {
     const input = sink.input(name);
     stream.on('data', (chunk: Buffer) => {
-      lastData = Date.now();
+      lastData = performance.now();
       if (name === 'stdout') capture?.push(chunk);
       input.push(chunk);
     });
@@ -34,18 +34,18 @@ export function readAll(outputs: ReadonlyArray<{ name: StreamName; stream: Reada
 
   return {
     async quiet(quietMs, mostMs) {
-      const end = Date.now() + mostMs;
+      const end = performance.now() + mostMs;
       let open = true;
       const over = closed.then(() => (open = false));
       // Silence is counted from now on: a command may have been silent for long before it ended.
-      const began = Date.now();
-      while (open && Date.now() < end && Date.now() - Math.max(lastData, began) < quietMs) {
+      const began = performance.now();
+      while (open && performance.now() < end && performance.now() - Math.max(lastData, began) < quietMs) {
         const timer = new AbortController();
         await Promise.race([over, delay(Math.min(quietMs, 20), undefined, { signal: timer.signal }).catch(() => undefined)]);
         timer.abort();
       }
     },
-    silence: () => Date.now() - lastData,
+    silence: () => performance.now() - lastData,
     async close() {
       for (const { stream } of outputs) stream.destroy();
       await closed;

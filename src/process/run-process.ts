@@ -30,6 +30,8 @@ export interface ProcessRequest {
   /** Keep stdout apart from stderr, and its bytes. */
   capture: boolean;
   log_path: string | undefined;
+  /** False: a log without a byte is no file. */
+  empty_log?: boolean;
   masker: Masker;
   signal: AbortSignal;
   hurry?: AbortSignal | undefined;
@@ -187,16 +189,16 @@ async function settle({ request, leader, reading, escapes, pipes }: Attempt, abo
 
 // Until the group is gone, or has come to rest: no output, no processor time, nothing on its way from or to a disk.
 async function linger(leader: KnownProcess, reading: Reading, hurried: () => boolean): Promise<void> {
-  const end = Date.now() + LINGER_MS;
+  const end = performance.now() + LINGER_MS;
   let before = '';
-  for (let restedAt = Date.now(); !hurried() && Date.now() < end; await delay(20)) {
+  for (let restedAt = performance.now(); !hurried() && performance.now() < end; await delay(20)) {
     const members = await patiently(() => groupMembers(leader));
     if (members.length === 0) return;
-    const now = members.map(({ pid, cpu }) => `${pid} ${cpu ?? Date.now()}`).join();
+    const now = members.map(({ pid, cpu }) => `${pid} ${cpu ?? performance.now()}`).join();
     const isBusy = now !== before || reading.silence() < 40 || members.some(({ state }) => state === 'R' || state === 'D');
     before = now;
-    if (isBusy) restedAt = Date.now();
-    else if (Date.now() - restedAt >= REST_MS) return;
+    if (isBusy) restedAt = performance.now();
+    else if (performance.now() - restedAt >= REST_MS) return;
   }
 }
 

@@ -1,13 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { getEventListeners } from 'node:events';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { asActionError } from '../../src/actions/as-action-error.js';
 import { standardActions } from '../../src/actions/standard-actions.js';
 import type { FunctionContext, PlanFunction } from '../../src/actions/action.js';
 import { ActionError, PermanentError, TransientError, UsageError } from '../../src/core/error.js';
 import { createMasker } from '../../src/process/masker.js';
-import { abortWhen, tempFolder } from '../process/support.js';
+import { abortWhen } from '../process/support.js';
 import { contextOf, execute, failureOf, outputOf } from './support.js';
 
 const call = (name: string, args: object = {}) => ({ kind: 'call' as const, function: name, args: args as never });
@@ -45,11 +44,16 @@ describe('call', () => {
   });
 
   test('nothing returned is null; what is not JSON is a permanent error with its path', async () => {
+    const ring = { a: { list: [] as unknown[] } };
+    ring.a.list.push(ring.a);
     const result = (value: unknown) => ({ functions: functions({ f: () => value }) });
     expect((await outputOf(call('f'), result(undefined))).result).toBe(null);
-    for (const [value, path] of [[{ a: [1, undefined] }, '$.a[1]'], [NaN, '$'], [{ d: new Date() }, '$.d'], [new Map(), '$'], [{ f: () => 1 }, '$.f'], [10n, '$']] as const) {
+    for (const [value, path] of [[{ a: [1, undefined] }, '$.a[1]'], [NaN, '$'], [{ d: new Date() }, '$.d'], [new Map(), '$'], [{ f: () => 1 }, '$.f'], [10n, '$'], [ring, '$.a.list[0]']] as const) {
       expect((await failureOf(call('f'), result(value))).record).toMatchObject({ class: 'permanent', code: 'not_json', details: { path } });
     }
+    expect((await failureOf(call('f'), result(ring))).record.message).toContain('$.a.list[0] is the object at $.a again (a cycle)');
+    const twice = { x: 1 };
+    expect((await outputOf(call('f'), result([twice, twice]))).result).toEqual([{ x: 1 }, { x: 1 }]);
   });
 
   test('outputs are typed, missing ones are named', async () => {
@@ -65,19 +69,6 @@ describe('call', () => {
     expect((await failureOf(call('constructor'))).record.code).toBe('function_missing');
   });
 
-  test('a module beside the plan gives named and default exports; what is missing is named', async () => {
-    const base = tempFolder();
-    writeFileSync(join(base, 'm.mjs'), 'export const twice = (a) => a.n * 2; export default () => "d"; export const text = "t";');
-    writeFileSync(join(base, 'bad.mjs'), 'export const = 1');
-    expect((await outputOf(call('./m.mjs#twice', { n: 4 }), { base_dir: base })).result).toBe(8);
-    expect((await outputOf(call('./m.mjs'), { base_dir: base })).result).toBe('d');
-    for (const name of ['#nope', '#text', '#toString', '#__proto__']) {
-      expect((await failureOf(call(`./m.mjs${name}`), { base_dir: base })).record).toMatchObject({ class: 'permanent', code: 'function_missing', message: expect.stringContaining('twice') as string });
-    }
-    expect((await failureOf(call('./none.mjs#a'), { base_dir: base })).record).toMatchObject({ class: 'permanent', code: 'module_failed' });
-    expect((await failureOf(call('./bad.mjs#a'), { base_dir: base })).record).toMatchObject({ class: 'permanent', code: 'module_failed' });
-  });
-
   test('secrets are masked in log, result, outputs and errors', async () => {
     const secret = 's3cr3t-v4lue-9';
     const context = contextOf(call('f'), { secrets: [secret], functions: functions({ f: (_, { log }) => (log(secret), { a: `x${secret}`, [secret]: 1 }), g: () => Promise.reject(new Error(`bad ${secret}`)) }) });
@@ -90,12 +81,22 @@ describe('call', () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort({ kind: 'attempt_timeout', limit_ms: 20 }), 20);
     let began = performance.now();
-    const deaf = contextOf(call('f'), { signal: controller.signal, step: { kill_grace: 100 }, functions: functions({ f: () => new Promise(() => undefined) }) });
-    expect((await failureOf(call('f'), deaf)).record).toMatchObject({ class: 'timeout', code: 'timeout' });
+    let settle: (value: unknown) => void = () => undefined;
+    const deaf = contextOf(call('f'), { signal: controller.signal, step: { kill_grace: 100 }, functions: functions({ f: () => new Promise((resolve) => (settle = resolve)) }) });
+    const { record } = await failureOf(call('f'), deaf);
+    expect(record).toMatchObject({ class: 'permanent', code: 'still_running', message: expect.stringContaining('still runs in this process') as string });
+    expect(record.message).not.toContain('was ended');
     expect(performance.now() - began).toBeGreaterThan(100);
     expect(performance.now() - began).toBeLessThan(1000);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     expect(getEventListeners(deaf.hurry, 'abort')).toEqual([]);
+
+    // No attempt of the step begins beside it, here or after a resume; once it has settled, the next one may.
+    const next = { process_tag: deaf.process_tag, functions: functions({ f: () => 'again' }) };
+    expect((await failureOf(call('f'), next)).record).toMatchObject({ class: 'permanent', code: 'still_running' });
+    settle(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await outputOf(call('f'), next)).result).toBe('again');
 
     began = performance.now();
     const second = new AbortController();

@@ -25,7 +25,7 @@ describe('set', () => {
 
 describe('wait', () => {
   const now = Date.UTC(2026, 0, 1);
-  const clock: Clock = { now: () => now, sleep: () => Promise.resolve() };
+  const clock: Clock = { now: () => now, elapsed: () => now, sleep: () => Promise.resolve() };
   const wait = (action: { for?: string; until?: string }) => execute({ kind: 'wait', ...action }, contextOf({ kind: 'wait', ...action }, { clock }));
   const waiting = (ms: number) => ({ kind: 'waiting_timer', wake_at: now + ms, output: { outputs: {}, result: null } });
 

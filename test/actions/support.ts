@@ -46,6 +46,7 @@ export function contextOf(action: StepAction, { step, secrets, ...rest }: Option
     env: {},
     resolve: plainResolver,
     clock: systemClock,
+    now: () => (rest.clock ?? systemClock).now(),
     masker: createMasker(secrets ?? []),
     signal: new AbortController().signal,
     hurry: new AbortController().signal,

@@ -8,12 +8,6 @@ import { PlanFolder, processesWith } from '../support/plan-command.js';
 const BIN = resolve(import.meta.dirname, '../../bin/plan.js');
 const head = (name: string) => `plan: 1\nname: ${name}\n`;
 
-/** A bash script with `plan` as a function, run in the folder. */
-function bash(folder: PlanFolder, script: string, env: { [name: string]: string } = {}): string {
-  const { stdout } = spawnSync('bash', ['-c', `plan() { "${process.execPath}" "${BIN}" "$@"; }\n${script}`], { cwd: folder.dir, encoding: 'utf8', env: { ...process.env, ...env } });
-  return stdout;
-}
-
 describe('run', () => {
   test('B22: parallel output is whole lines under step names, and the end names the root cause alone', async () => {
     const folder = new PlanFolder(`${head('mixed')}concurrency: 3\nsteps:
@@ -64,13 +58,13 @@ describe('run', () => {
   a: { run: "seq 3000; echo x >> fx" }
   b: { needs: [a], run: "sleep 0.5; seq 3000; echo x >> fx" }\n`);
     for (const [session, flags] of [['S', ''], ['J', '--json']]) {
-      const codes = bash(folder, `plan run p.yaml --session ${session} ${flags} 2> err | head -1 > first; echo "\${PIPESTATUS[0]}"`);
+      const codes = (await folder.bash(`plan run p.yaml --session ${session} ${flags} 2> err | head -1 > first; echo "\${PIPESTATUS[0]}"`)).stdout;
       expect(codes).toBe('0\n');
       expect(folder.read('err')).toBe('');
       expect((await folder.json<{ status: string }>(['show', session as string])).status).toBe('completed');
     }
     expect(folder.lines('fx')).toHaveLength(4);
-    expect(bash(folder, 'plan run p.yaml --session N >&- 2>&-; echo $?')).toBe('0\n');
+    expect((await folder.bash('plan run p.yaml --session N >&- 2>&-; echo $?')).stdout).toBe('0\n');
   });
 
   test('B66: a session name is no path', async () => {
@@ -163,8 +157,8 @@ describe('what can be looked at', () => {
   b: { needs: [a], set: { x: 1 } }
   c: { needs: [a], run: "echo from c" }\n`);
     expect((await folder.plan(['run', 'p.yaml', '--session', 'S'])).code).toBe(0);
-    expect(bash(folder, 'plan logs S a | od -An -tx1')).toBe(' ff 00 74 72 79 20 32\n');
-    expect(bash(folder, 'plan logs S a --attempt 1 | tail -c 5')).toBe('try 1');
+    expect((await folder.bash('plan logs S a | od -An -tx1')).stdout).toBe(' ff 00 74 72 79 20 32\n');
+    expect((await folder.bash('plan logs S a --attempt 1 | tail -c 5')).stdout).toBe('try 1');
     const all = (await folder.plan(['logs', 'S'])).stdout;
     expect(all.match(/^==> .* <==$/gm)).toEqual(['==> a <==', '==> a, attempt 2 <==', '==> c <==']);
     const none = await folder.plan(['logs', 'S', 'b']);

@@ -23,6 +23,15 @@ describe('the command line', () => {
     expect(parse('--version').stdout).toBe('1.2.3\n');
   });
 
+  test('help fits a terminal of 60 columns', () => {
+    for (const args of [['--help'], ['run', '--help'], ['list', '--help']]) {
+      const world = fakeWorld();
+      world.stdout.columns = 60;
+      expect(() => createProgram('1', world.context, () => undefined).parse(args, { from: 'user' })).toThrow(CommanderError);
+      expect(world.stdout.text.split('\n').filter((line) => line.length > 60)).toEqual([]);
+    }
+  });
+
   test('an unknown verb or option says what was probably meant', () => {
     expect(parse('resum', 'S').stderr).toContain('Did you mean resume?');
     expect(parse('run', 'p.yaml', '--parm', 'a=1').stderr).toContain('Did you mean --param?');

@@ -44,6 +44,13 @@ describe('the report for people', () => {
     expect(end.join('\n')).not.toContain('step b');
   });
 
+  test('says how many steps failed beside the root cause; tolerated failures are none', async () => {
+    const body = 'on_failure: continue\nsteps:\n  a: { call: { function: bad } }\n  b: { needs: [a], after: any, call: { function: bad } }\n  c: { call: { function: bad }, continue_on_error: true }\n';
+    const { lines } = await drive(body, { functions: { bad } });
+    expect(lines[lines.findIndex((line) => line.startsWith('root cause')) + 1]).toBe('  and 1 other step failed after it');
+    expect((await drive('steps:\n  a: { call: { function: bad } }\n  c: { call: { function: bad }, continue_on_error: true }\n', { functions: { bad } })).stdout.text).not.toContain('failed after it');
+  });
+
   test('shows what steps write under their names, in whole lines, unless told to be quiet', async () => {
     const body = 'concurrency: 2\nsteps:\n  a: { run: "printf A; sleep 0.1; printf A" }\n  b: { run: "printf B; sleep 0.1; echo B; printf last" }\n';
     const { lines } = await drive(body);
@@ -61,6 +68,11 @@ describe('the report for people', () => {
     const { lines } = await drive('steps:\n  a: { retry: { max_attempts: 3, delay: 1ms }, call: { function: flaky } }\n', { functions: { flaky } });
     expect(lines.filter((line) => line.startsWith('a: attempt')).map((line) => line.split(' failed')[0])).toEqual(['a: attempt 1 of 3', 'a: attempt 2 of 3']);
     expect(lines.some((line) => /^a: completed in /.test(line))).toBe(true);
+  });
+
+  test('on a terminal a wait has its line while it lasts', async () => {
+    const { stdout } = await drive('steps:\n  w: { wait: { for: 700ms } }\n', { tty: true });
+    expect(stdout.text).toMatch(/waiting for w, until \d\d:\d\d:\d\d \(in \d+ms\) \(0 of 1 ended\)/);
   });
 
   test('does not list thousands of steps that are skipped for one reason', async () => {

@@ -5,7 +5,7 @@ import { sessionText, stepText } from '../../src/cli/session-text.js';
 import { viewSession, type SessionView } from '../../src/cli/session-view.js';
 import { logPath } from '../../src/cli/log-files.js';
 import { logFileName } from '../../src/executor/send-attempt.js';
-import { newHolder } from '../../src/executor/lease-keeper.js';
+import { newHolder } from '../../src/executor/drive-holder.js';
 import { PermanentError, type PlanFunction, type SessionSummary, type Store } from '../../src/index.js';
 import { executor, loaded, memoryStore } from '../support/sessions.js';
 
@@ -43,7 +43,8 @@ describe('plan show', () => {
     const { view, text } = await viewed('steps:\n  w: { wait: { for: 1h } }\n  b: { needs: [w], set: { x: 1 } }\n');
     expect(view).toMatchObject({ status: 'waiting_timer', interrupted: false, waiting: { for: 'timer', step_id: 'w' } });
     expect(text).toMatch(/waiting +for w, until .* \(in (59m|1h)/);
-    expect(view.next.map(({ command }) => command)).toEqual(['plan cancel S --store x']);
+    expect(text).toContain('nobody drives the session meanwhile');
+    expect(view.next.map(({ command }) => command)).toEqual(['plan resume S --store x', 'plan cancel S --store x']);
   });
 
   test('shows a large value by its size and beginning, and in full when asked for the step', async () => {

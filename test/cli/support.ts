@@ -45,6 +45,8 @@ export function fakeWorld(options: { tty?: boolean; env?: NodeJS.ProcessEnv; cwd
       listeners.set(name, set.add(listener));
       return () => set.delete(listener);
     },
+    onFault: () => () => undefined,
+    onSuddenEnd: () => () => undefined,
     leave: (code) => void left.push(code),
   };
   return {

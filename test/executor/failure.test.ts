@@ -95,7 +95,7 @@ describe('time limits', () => {
     const deaf: AnyAction = { kind: 'call', execute: () => new Promise(() => undefined) };
     const plan = await loaded('steps: { a: { call: { function: x }, attempt_timeout: 10s, kill_grace: 1s } }');
     const result = await clock.until(executor({ store: await memoryStore(), clock, actions: [deaf], functions: { x: () => null } }).run(plan).result);
-    expect(result).toMatchObject({ status: 'failed', error: { class: 'timeout', step_id: 'a' } });
+    expect(result).toMatchObject({ status: 'failed', error: { class: 'permanent', code: 'still_running', step_id: 'a' } });
   });
 
   test('timeout bounds the step with its retries', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { PROBLEM_CODES } from '../../src/plan/problem-code.js';
 import { definitionOf, planSchema, type SchemaNode } from '../../src/plan/schema-shape.js';
-import { strictAjv } from '../../src/plan/validate-schema.js';
+import { strictAjv } from '../../src/plan/strict-ajv.js';
 
 /** Every key that the schema knows, as `step.retry`-like names: the section of the reference, and the key. */
 function keysOfSchema(): Map<string, { described: boolean; node: SchemaNode }> {

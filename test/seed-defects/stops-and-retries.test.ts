@@ -10,15 +10,17 @@ describe('D9: a stop is never swallowed', () => {
     ['obeys', (signal: AbortSignal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))],
     ['throws its own error', (signal: AbortSignal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new DOMException('gone', 'AbortError'))))],
     ['returns as if nothing was', (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve({ done: true })))],
-    ['never ends', () => new Promise(() => undefined)],
-  ])('a function that %s: its dependents do not start, and the plan is not completed', async (_, behave) => {
+    ['does not end', (_signal: AbortSignal, late: Promise<void>) => late],
+  ])('a function that %s: its dependents do not start, and the plan is not completed', async (name, behave) => {
     const clock = new SimClock();
     const store = await memoryStore();
     const controller = new AbortController();
+    let release: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => (release = resolve));
     const { functions, calls } = recorder({
       a: (_args, { signal }) => {
         setImmediate(() => controller.abort());
-        return behave(signal);
+        return behave(signal, late);
       },
     });
     const one = executor({ store, functions, clock });
@@ -28,7 +30,12 @@ describe('D9: a stop is never swallowed', () => {
     expect(calls).toEqual(['a']);
     // Nothing was taken for an end: both run when the session goes on.
     const go = recorder();
-    expect(await executor({ store, functions: { ...go.functions, a: () => null } }).resume('S').result).toMatchObject({ status: 'completed' });
+    const again = () => executor({ store, functions: { ...go.functions, a: () => null } }).resume('S').result;
+    // One that still runs here is never joined by a second.
+    if (name === 'does not end') expect(await again()).toMatchObject({ status: 'failed', error: { code: 'still_running' } });
+    release();
+    await new Promise((done) => setImmediate(done));
+    expect(await again()).toMatchObject({ status: 'completed' });
     expect(go.calls).toEqual(['b']);
   });
 
@@ -201,9 +208,18 @@ describe('D14: the class of an error comes before the policy', () => {
 });
 
 describe('D15: a timeout says so and is not blindly tried again', () => {
-  const run = async (retry: string) => {
+  test('and not at all beside an attempt that cannot be ended', async () => {
     const clock = new SimClock();
     const { functions, calls } = recorder({ hang: () => new Promise(() => undefined) });
+    const plan = await loaded('steps: { write: { call: { function: hang }, attempt_timeout: 30s, kill_grace: 0s, retry: { max_attempts: 3, retry_on: [timeout], delay: 1s } } }');
+    const result = await clock.until(executor({ store: await memoryStore(), clock, functions }).run(plan).result);
+    expect(calls).toEqual(['write']);
+    expect(result).toMatchObject({ status: 'failed', error: { class: 'permanent', code: 'still_running' } });
+  });
+
+  const run = async (retry: string) => {
+    const clock = new SimClock();
+    const { functions, calls } = recorder({ hang: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))) });
     const plan = await loaded(`steps: { write: { call: { function: hang }, attempt_timeout: 30s, kill_grace: 0s${retry} }, next: { needs: [write], call: { function: mark } } }`);
     const result = await clock.until(executor({ store: await memoryStore(), clock, functions }).run(plan).result);
     return { result, calls };

@@ -68,7 +68,7 @@ describe('migrations', () => {
 
   test('what is added later reaches a store in use, with its content kept and a row that says when', async () => {
     const path = join(temporaryFolder(onTestFinished), 'plan.db');
-    const store = await openSqliteStore({ path, clock: { now: () => 123, sleep: async () => undefined } });
+    const store = await openSqliteStore({ path, clock: { now: () => 123, elapsed: () => 0, sleep: async () => undefined } });
     await store.createSession(newSession('s'));
     await store.close();
     const db = new Database(path);

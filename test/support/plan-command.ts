@@ -1,31 +1,53 @@
-// The binary, as a user starts it: its own process, its own folder, its own store.
+// The binary, as a user starts it: its own process, its own folder, its own store. Nothing is shared between folders, so
+// that tests may run at the same time (`test.concurrent`, which must hand over its own `onTestFinished`).
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach } from 'vitest';
-import { tempDir } from './sessions.js';
+import { onTestFinished, type TestContext } from 'vitest';
+import { hasEnded, readProcess } from '../../src/process/process-table.js';
 
-const BIN = resolve(import.meta.dirname, '../../bin/plan.js');
+const ROOT = resolve(import.meta.dirname, '../..');
+const BIN = join(ROOT, 'bin/plan.js');
+// `w` waits for a file.
+const PRELUDE = 'w() { until [ -e "$1" ]; do sleep 0.05; done; }\n';
+
+type Env = { [name: string]: string };
 
 export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
+  /** How long it took. */
+  seconds: number;
 }
 
-const running = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** A folder with a plan file `p.yaml`, and commands run in it. `w` waits for a file, as a test of a crash must. */
+/** A folder with a plan file `p.yaml`, and commands run in it. What they leave running of their own groups is ended. */
 export class PlanFolder {
-  readonly dir = tempDir();
+  readonly #root = realpathSync(mkdtempSync(join(tmpdir(), 'planwright-')));
+  readonly dir = join(this.#root, 'work');
+  readonly #groups = new Set<number>();
 
-  constructor(plan?: string) {
+  /** @param plan the text of `p.yaml`, head included */
+  constructor(plan?: string, context: Pick<TestContext, 'onTestFinished'> = { onTestFinished }) {
+    mkdirSync(this.dir);
+    mkdirSync(join(this.#root, 'bin'));
+    // By exec it becomes the node process itself, so that `$!` is its process id.
+    writeFileSync(join(this.#root, 'bin/plan'), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, { mode: 0o755 });
     if (plan !== undefined) this.write('p.yaml', plan);
+    context.onTestFinished(async () => {
+      for (const group of this.#groups) signalGroup(group);
+      try {
+        await this.finish();
+      } finally {
+        rmSync(this.#root, { recursive: true, force: true });
+      }
+    });
   }
+
+  /** Called at the end, before the folder is removed. */
+  protected async finish(): Promise<void> {}
 
   write(name: string, content: string): void {
     writeFileSync(join(this.dir, name), content);
@@ -43,35 +65,35 @@ export class PlanFolder {
     return existsSync(join(this.dir, name));
   }
 
-  /** Everything that the store keeps on disk, database and logs. */
+  /** Every byte that the store keeps on disk, database and logs. */
   storeBytes(): Buffer {
-    const root = join(this.dir, '.plan');
-    const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const files = readdirSync(join(this.dir, '.plan'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     return Buffer.concat(files.map((entry) => readFileSync(join(entry.parentPath, entry.name))));
   }
 
-  start(args: string[], env: { [name: string]: string } = {}): { child: ChildProcess; ended: Promise<Ended> } {
-    const child = spawn(process.execPath, [BIN, ...args], { cwd: this.dir, env: { ...cleanEnv(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-    running.add(child);
-    const output = { stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-    const ended = new Promise<Ended>((done) =>
-      child.on('close', (code, signal) => {
-        running.delete(child);
-        done({ code, signal, ...output });
-      }),
-    );
-    return { child, ended };
+  start(args: string[], env: Env = {}): { child: ChildProcess; ended: Promise<Ended> } {
+    return this.#start(process.execPath, [BIN, ...args], this.dir, env);
   }
 
-  plan(args: string[], env: { [name: string]: string } = {}): Promise<Ended> {
+  plan(args: string[], env: Env = {}): Promise<Ended> {
     return this.start(args, env).ended;
   }
 
+  /** Runs a bash script in the folder; `plan` is a command there. */
+  bash(script: string, env: Env = {}): Promise<Ended> {
+    return this.#start('bash', ['-c', `${PRELUDE}${script}`], this.dir, { PATH: `${join(this.#root, 'bin')}:${process.env['PATH'] ?? ''}`, ...env }).ended;
+  }
+
+  /** Runs a module that may import "planwright"; its working folder is this one. */
+  node(program: string): Promise<Ended> {
+    // Bare names are looked up from where the module is: inside the package.
+    return this.#start(process.execPath, ['--input-type=module', '-e', `process.chdir(${JSON.stringify(this.dir)});\n${program}`], ROOT, {}).ended;
+  }
+
   async json<T>(args: string[]): Promise<T> {
-    const ended = await this.plan([...args, '--json']);
-    return JSON.parse(ended.stdout) as T;
+    const { stdout, stderr } = await this.plan([...args, '--json']);
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as T;
   }
 
   async events(session: string): Promise<Array<{ seq: number; type: string; step_id?: string; epoch: number }>> {
@@ -79,10 +101,9 @@ export class PlanFolder {
     return stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line));
   }
 
-  /** Waits until a condition holds, looking every 20 ms; fails after `seconds`. */
-  async until(what: string, holds: () => boolean, seconds = 30): Promise<void> {
-    const end = Date.now() + seconds * 1000;
-    while (!holds()) {
+  /** Waits until something holds, looking every 20 ms. */
+  async until(what: string, holds: () => boolean | Promise<boolean>, seconds = 30): Promise<void> {
+    for (const end = Date.now() + seconds * 1000; !(await holds()); ) {
       if (Date.now() > end) throw new Error(`waited ${seconds}s in vain for ${what}`);
       await new Promise((done) => setTimeout(done, 20));
     }
@@ -91,12 +112,31 @@ export class PlanFolder {
   async untilFile(name: string, seconds = 30): Promise<void> {
     await this.until(name, () => this.exists(name), seconds);
   }
+
+  #start(command: string, args: string[], cwd: string, env: Env): { child: ChildProcess; ended: Promise<Ended> } {
+    const started = Date.now();
+    const child = spawn(command, args, { cwd, env: { ...cleanEnv(), ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    if (child.pid !== undefined) this.#groups.add(child.pid);
+    const output = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    const ended = new Promise<Ended>((done) => child.on('close', (code, signal) => done({ code, signal, ...output, seconds: (Date.now() - started) / 1000 })));
+    return { child, ended };
+  }
 }
 
-// What a developer's own shell may set must not change what a test sees.
+function signalGroup(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
+}
+
+// What a developer's own shell sets must not change what a test sees.
 function cleanEnv(): NodeJS.ProcessEnv {
   const env = { ...process.env };
-  for (const name of ['NODE_OPTIONS', 'PLAN_HOME', 'NO_COLOR', 'CI']) delete env[name];
+  for (const name of ['NODE_OPTIONS', 'PLAN_HOME', 'NO_COLOR', 'CI', 'TOKEN', 'WINDOW']) delete env[name];
   return env;
 }
 
@@ -109,11 +149,8 @@ export function processesWith(text: string): number[] {
     .map((line) => Number(line.trim().split(' ')[0]));
 }
 
+/** Whether a process runs; one that has ended and that nobody collected does not. */
 export function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const row = readProcess(pid);
+  return row !== undefined && !hasEnded(row);
 }

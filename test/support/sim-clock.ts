@@ -8,6 +8,7 @@ interface Sleeper {
 
 export class SimClock implements Clock {
   #now: number;
+  #elapsed = 0;
   #sleepers: Sleeper[] = [];
 
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -18,11 +19,20 @@ export class SimClock implements Clock {
     return this.#now;
   }
 
+  elapsed(): number {
+    return this.#elapsed;
+  }
+
+  /** Sets wall time, as an administrator or a time server does; nobody slept meanwhile. */
+  set(by: number): void {
+    this.#now += by;
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve) => {
       const sleeper: Sleeper = {
-        at: this.#now + ms,
+        at: this.#elapsed + ms,
         wake: () => {
           this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
           signal?.removeEventListener('abort', sleeper.wake);
@@ -36,16 +46,22 @@ export class SimClock implements Clock {
 
   /** Moves the hands; those whose time comes wake in order. */
   async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
+    const end = this.#elapsed + ms;
     for (;;) {
       const next = this.#sleepers.filter((s) => s.at <= end).sort((a, b) => a.at - b.at)[0];
       if (next === undefined) break;
-      this.#now = Math.max(this.#now, next.at);
+      this.#move(next.at);
       next.wake();
       await settle();
     }
-    this.#now = end;
+    this.#move(end);
     await settle();
+  }
+
+  #move(to: number): void {
+    const by = Math.max(0, to - this.#elapsed);
+    this.#elapsed += by;
+    this.#now += by;
   }
 
   /** Moves the hands on until a promise is settled, from one sleeper to the next. */
@@ -60,7 +76,7 @@ export class SimClock implements Clock {
       await settle();
       const next = this.#sleepers.sort((a, b) => a.at - b.at)[0];
       if (settled || next === undefined) continue;
-      await this.advance(Math.max(0, next.at - this.#now));
+      await this.advance(Math.max(0, next.at - this.#elapsed));
       moved = performance.now();
     }
     if (!settled) throw new Error('nothing moves any more');

@@ -1,4 +1,5 @@
 // plan resume SESSION: goes on with a session that another process left.
+import { tellChangedPlan } from '../changed-plan.js';
 import type { CliContext } from '../cli-context.js';
 import { driveToEnd } from '../drive-to-end.js';
 import { EXIT } from '../exit-code.js';
@@ -23,6 +24,7 @@ export async function resume(context: CliContext, sessionId: string, options: Re
       context.out.line(`session ${sessionId}: completed already, at ${dateTime(session.state.ended_at ?? session.updated_at)}; there is nothing to do`);
       return EXIT.completed;
     }
+    await tellChangedPlan(context, session);
     const title = `session ${sessionId}: plan ${oneLine(session.start.plan_name, 100)} goes on`;
     return driveToEnd(context, { ...options, title, steps: undefined }, (drive) =>
       openExecutor(context, store).resume(sessionId, {

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { StoreError } from '../../core/error.js';
+import { SCHEMAS } from '../../core/schemas-folder.js';
 
-// The same path from src/store/sqlite and from dist/store/sqlite.
-const FOLDER = new URL('../../../schemas/sql/', import.meta.url);
+const FOLDER = new URL('sql/', SCHEMAS);
 const FILE = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 
 /** Marks a SQLite file as a Planwright store: "PLAN" in ASCII. */

@@ -1,6 +1,5 @@
 // The Store port over one SQLite file. Writes go through one queue (group commit), reads are single short statements:
 // no cursor stays open, so nothing here ever keeps the write-ahead log from being copied back.
-import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { StoreError } from '../../core/error.js';
 import type { PlanEvent } from '../../core/event.js';
@@ -12,6 +11,7 @@ import { retryWhileBusy, type BusyPolicy } from './busy.js';
 import { CommitQueue } from './commit-queue.js';
 import { encodeCommit } from './encode-commit.js';
 import { asStoreError } from './fault.js';
+import { logFolderOf } from './log-folder.js';
 import { LogKeeper } from './log-keeper.js';
 import { MEMORY } from './open-database.js';
 import { cancelOf, eventOf, summaryOf } from './rows.js';
@@ -33,13 +33,15 @@ export class SqliteStore implements Store {
   readonly #queue: CommitQueue;
   readonly #busy: BusyPolicy;
   readonly #log: LogKeeper | undefined;
+  /** Leases taken through this store: at its end it gives them back, as nobody could write under them any more. */
+  readonly #leases = new Map<string, Lease>();
   #closing: Promise<void> | undefined;
 
   constructor(db: Database, location: string, busy: BusyPolicy, which: { id: string; instance: string }) {
     this.id = which.id;
     this.instance = which.instance;
     this.location = location;
-    this.logDir = location === MEMORY ? undefined : join(dirname(location), 'logs');
+    this.logDir = location === MEMORY ? undefined : logFolderOf(location);
     this.#db = db;
     this.#busy = busy;
     this.#sql = prepareStatements(db);
@@ -50,7 +52,9 @@ export class SqliteStore implements Store {
 
   async createSession(session: NewSession): Promise<Lease> {
     const copy = structuredClone(session);
-    return this.#write(() => this.#writer.createSession(copy), SMALL + copy.plan_json.length + copy.plan_source.length);
+    const lease = await this.#write(() => this.#writer.createSession(copy), SMALL + copy.plan_json.length + copy.plan_source.length);
+    this.#leases.set(lease.session_id, lease);
+    return lease;
   }
 
   async getSession(sessionId: string): Promise<StoredSession | undefined> {
@@ -79,7 +83,9 @@ export class SqliteStore implements Store {
 
   async acquireLease(request: LeaseRequest): Promise<{ lease: Lease } | { held: Lease }> {
     const copy = structuredClone(request);
-    return this.#write(() => this.#writer.acquireLease(copy), SMALL);
+    const answer = await this.#write(() => this.#writer.acquireLease(copy), SMALL);
+    if ('lease' in answer) this.#leases.set(copy.session_id, answer.lease);
+    return answer;
   }
 
   async renewLease(lease: Lease, expiresAt: number): Promise<void> {
@@ -89,7 +95,8 @@ export class SqliteStore implements Store {
 
   async releaseLease(lease: Lease): Promise<void> {
     const copy = structuredClone(lease);
-    return this.#write(() => this.#writer.releaseLease(copy), SMALL);
+    await this.#write(() => this.#writer.releaseLease(copy), SMALL);
+    if (this.#leases.get(copy.session_id)?.epoch === copy.epoch) this.#leases.delete(copy.session_id);
   }
 
   async commit(commit: Commit): Promise<number> {
@@ -128,6 +135,8 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     await this.#queue.drain();
+    // One that the store does not take stays until it expires or its process is gone.
+    await Promise.all([...this.#leases.values()].map((lease) => this.#queue.add(() => this.#writer.releaseLease(lease), SMALL).catch(() => undefined)));
     this.#log?.close();
     this.#db.close();
   }
