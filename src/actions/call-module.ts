@@ -6,8 +6,9 @@ import { ActionError, type ErrorRecord } from '../core/error.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import type { LogSummary } from '../core/log-summary.js';
 import type { StepSpec } from '../plan/plan.js';
+import { whenFilesAreFree } from '../process/open-files.js';
 import type { PipePool } from '../process/pipe-pool.js';
-import { runProcess, type ProcessEnd } from '../process/run-process.js';
+import { runProcess, type ProcessEnd, type ProcessRequest } from '../process/run-process.js';
 import { makeScratch } from '../process/scratch.js';
 import { abortError } from './abort-error.js';
 import type { AttemptContext } from './action.js';
@@ -38,12 +39,12 @@ export async function callModule(name: string, args: JsonValue, context: Attempt
   const { base_dir: cwd, step, masker } = context;
   const [path = '', exported = ''] = name.split('#');
   const file = resolve(cwd, path);
-  const scratch = makeScratch();
+  const scratch = await whenFilesAreFree(context.signal, makeScratch);
   let log: LogSummary | undefined;
   try {
     const about = { session_id: context.session_id, step_id: step.id, attempt: context.attempt };
     const request: ModuleRequest = { url: pathToFileURL(file).href, file, exported: exported === '' ? 'default' : exported, args, reply: scratch.output, about };
-    const end = await runProcess({
+    const command: ProcessRequest = {
       argv: [process.execPath, HOST],
       cwd,
       env: stepEnvironment(context),
@@ -58,7 +59,9 @@ export async function callModule(name: string, args: JsonValue, context: Attempt
       onLine: context.onLine,
       pool,
       scratch: scratch.folder,
-    });
+    };
+    // Out of files, it fails before anything is started.
+    const end = await whenFilesAreFree(context.signal, () => runProcess(command));
     log = end.log.bytes === 0 ? undefined : end.log;
     const returned = resultOf(end, name, scratch.output, context);
     return { returned, ...(log === undefined ? {} : { log }) };

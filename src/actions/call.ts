@@ -6,6 +6,7 @@ import type { LogSummary } from '../core/log-summary.js';
 import type { CallAction } from '../plan/plan.js';
 import { nearest } from '../core/suggest.js';
 import { OutputSink, type SinkInput } from '../process/output-sink.js';
+import { parseTag } from '../process/process-tag.js';
 import { createPipePool, type PipePool } from '../process/pipe-pool.js';
 import { abortError, stillRunningError } from './abort-error.js';
 import type { Action, ActionOutcome, AttemptContext, FunctionContext, PlanFunction } from './action.js';
@@ -77,7 +78,7 @@ class FunctionLog {
 // this process: one that goes on after its grace is said to, and no other attempt begins beside it.
 async function invoke(target: PlanFunction, args: JsonValue, functionContext: FunctionContext, context: AttemptContext): Promise<unknown> {
   const { signal, hurry, step } = context;
-  const place = context.process_tag.slice(0, context.process_tag.lastIndexOf('/'));
+  const place = placeOf(context);
   if (stillRunning.has(place)) throw permanent('still_running', `an earlier attempt of the function still runs in this process, and nothing can end it; try again when it has ended, or in a new process`);
   let timer: NodeJS.Timeout | undefined;
   let giveUp = () => undefined as void;
@@ -121,6 +122,12 @@ async function invoke(target: PlanFunction, args: JsonValue, functionContext: Fu
     signal.removeEventListener('abort', startGrace);
     hurry.removeEventListener('abort', hurried);
   }
+}
+
+// Which step of which store this is, whoever drives it: a later drive in this process must not begin beside it either.
+function placeOf({ process_tag: tag, session_id: session, step }: AttemptContext): string {
+  const mark = parseTag(tag);
+  return [mark === undefined ? tag : `${mark.store.id}.${mark.store.instance}`, session, step.id].join('/');
 }
 
 function findFunction(name: string, context: AttemptContext): PlanFunction {

@@ -10,8 +10,9 @@ import type { RunAction, StepSpec } from '../plan/plan.js';
 import { quote } from '../core/suggest.js';
 import type { Masker } from '../process/masker.js';
 import type { Captured } from '../process/output-sink.js';
+import { whenFilesAreFree } from '../process/open-files.js';
 import { createPipePool, type PipePool } from '../process/pipe-pool.js';
-import { runProcess, type ProcessEnd } from '../process/run-process.js';
+import { runProcess, type ProcessEnd, type ProcessRequest } from '../process/run-process.js';
 import { makeScratch } from '../process/scratch.js';
 import { checkCwd, findCommand } from '../process/spawn-child.js';
 import { abortError } from './abort-error.js';
@@ -35,13 +36,14 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
   const { step, masker } = context;
   if (context.signal.aborted) throw abortError(context.signal);
   const cwd = resolve(context.base_dir, step.cwd === undefined ? '.' : context.resolve.text(step.cwd, 'cwd'));
-  const scratch = makeScratch();
+  const scratch = await whenFilesAreFree(context.signal, makeScratch);
   let log: LogSummary | undefined;
   try {
     checkCwd(cwd);
     const env = { ...stepEnvironment(context), PLAN_OUTPUT: scratch.output };
-    const end = await runProcess({
-      argv: argvOf(action, context, cwd, env),
+    const argv = argvOf(action, context, cwd, env);
+    const request: ProcessRequest = {
+      argv,
       cwd,
       env,
       ...(step.stdin === undefined ? {} : { stdin: context.resolve.text(step.stdin, 'stdin') }),
@@ -54,7 +56,9 @@ async function runCommand(action: RunAction, context: AttemptContext, pool: Pipe
       onLine: context.onLine,
       pool,
       scratch: scratch.folder,
-    });
+    };
+    // Out of files, it fails before anything is started.
+    const end = await whenFilesAreFree(context.signal, () => runProcess(request));
     log = end.log;
     throwUnlessSuccess(end, context);
     const output: StepOutput = {

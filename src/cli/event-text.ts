@@ -60,6 +60,8 @@ function sessionText(event: PlanEvent): string {
       return `${typeof data?.['count'] === 'number' ? plural(data['count'], 'step') : 'steps'} to run again${data?.['actor'] === 'resume' || data?.['actor'] === undefined ? '' : `, asked by ${word(data['actor'])}`}`;
     case 'budget_raised':
       return `${word(data?.['attempts'])} more attempts than ${word(data?.['from'])}`;
+    case 'concurrency_limited':
+      return `${word(data?.['at_once'])} steps at once instead of ${word(data?.['concurrency'])}, since this process may open ${word(data?.['open_files'])} files; to allow more: ulimit -n`;
     case 'cancel_requested':
       return `by ${word(data?.['actor'])}${reasonOf(data?.['reason'])}`;
     case 'session_failed':

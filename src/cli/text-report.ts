@@ -133,6 +133,7 @@ export class TextReport implements DriveReport {
       }
       case 'session_retried':
       case 'budget_raised':
+      case 'concurrency_limited':
       case 'cancel_requested':
         this.#line(this.#paint.notice(`${event.type}: ${eventText(event)}`));
         return;

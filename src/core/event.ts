@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'session_dead_letter',
   'session_retried', // an operator asked for steps to run again; data: steps, actor
   'budget_raised',
+  'concurrency_limited', // the process may open too few files; data: concurrency, at_once, open_files
   'cancel_requested',
   'step_started',
   'step_completed',

@@ -19,6 +19,7 @@ import { runStep, type StepRunContext } from './run-step.js';
 import type { SessionRecord } from './session-record.js';
 import { endSession, leaveSession, recordWait, resultOf } from './leave-session.js';
 import type { SessionResult } from './session-handle.js';
+import { StepRoom } from './step-room.js';
 import { stepCancelled, stepCompleted, stepFailed, stepSkipped, type StepChange } from './step-change.js';
 import { hasArrived, setTimer } from './step-timers.js';
 import { TimerQueue } from './timer-queue.js';
@@ -44,6 +45,7 @@ export class SessionDriver {
   readonly #record: SessionRecord;
   readonly #frontier: FrontierIndex;
   readonly #specs: Map<string, StepSpec>;
+  readonly #room: StepRoom;
   readonly #running = new Map<string, AbortController>();
   readonly #timers: TimerQueue;
   /** Steps whose retry time has come. */
@@ -60,6 +62,7 @@ export class SessionDriver {
     this.#o = options;
     this.#record = options.record;
     this.#specs = new Map(options.plan.steps.map((step) => [step.id, step]));
+    this.#room = new StepRoom(options.plan, () => this.#bell.ring(), (data) => this.#hand(this.#record.write('step_start', [{ type: 'concurrency_limited', data }])));
     this.#timers = new TimerQueue(options.clock, options.run.sending.now, () => this.#bell.ring());
     this.#frontier = new FrontierIndex(options.shape, (id) => this.#record.state(id));
     for (const [id, state] of this.#record.touched()) {
@@ -83,11 +86,13 @@ export class SessionDriver {
         await this.#bell.wait();
       }
     } catch (error) {
-      await this.#endRunning(error instanceof Error ? error : new Error(String(error)));
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+      while (this.#running.size > 0) await this.#bell.wait();
       // What led here is the error to show.
       await this.#endedProcesses().catch(() => undefined);
       throw error;
     } finally {
+      this.#room.close();
       this.#timers.disarm();
     }
   }
@@ -165,9 +170,8 @@ export class SessionDriver {
     for (;;) {
       this.#decideEnding();
       this.#flushLayers();
-      const room = () => this.#o.plan.concurrency - this.#running.size;
-      while (this.#due.length > 0 && room() > 0 && !this.#budgetSpent) this.#launch(this.#due.shift() as string);
-      const answer = this.#frontier.ask(this.#budgetSpent ? 0 : Math.max(0, room()));
+      while (this.#due.length > 0 && this.#room.left(this.#running.size) > 0 && !this.#budgetSpent) this.#launch(this.#due.shift() as string);
+      const answer = this.#frontier.ask(this.#budgetSpent ? 0 : this.#room.left(this.#running.size));
       for (const id of answer.start) this.#launch(id);
       if (answer.skip.length === 0) return;
       const changes = answer.skip.map(({ id, reason }) => stepSkipped(id, this.#record.state(id), reason, undefined, this.#now()));
@@ -199,6 +203,7 @@ export class SessionDriver {
     const spec = this.#specs.get(id) as StepSpec;
     const controller = new AbortController();
     this.#running.set(id, controller);
+    this.#room.begin(this.#running.size);
     if (startsProcess(spec)) this.#ranProcess = true;
     void this.#runToEnd(spec, controller);
   }
@@ -213,6 +218,7 @@ export class SessionDriver {
       this.fail(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.#running.delete(spec.id);
+      this.#room.end();
       this.#bell.ring();
     }
   }
@@ -275,11 +281,6 @@ export class SessionDriver {
 
   #abortRunning(cause: AbortCause): void {
     for (const controller of this.#running.values()) if (!controller.signal.aborted) controller.abort(cause);
-  }
-
-  async #endRunning(error: Error): Promise<void> {
-    this.fail(error);
-    while (this.#running.size > 0) await this.#bell.wait();
   }
 
   // Writes land in order; the first that fails ends the drive.

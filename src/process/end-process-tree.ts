@@ -1,13 +1,19 @@
 // Ends processes and confirms that they are gone: TERM, a grace, KILL, a last look.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { KnownProcess } from './escapees.js';
+import { patiently } from './open-files.js';
 import { hasEnded, listProcesses, readProcess, type ProcessRow } from './process-table.js';
 
 /** Which processes to end. */
 export interface TreeRoot {
   /** Leader of the process group and session; undefined when only the tag is known. */
   pid?: number;
+  /** When the leader started: a group led by a later process with its number is another one. */
+  start?: string | undefined;
   /** Says of a PLAN_ATTEMPT_ID whether it belongs here; finds those that left the group. */
   hasTag?: (tag: string) => boolean;
+  /** Processes that are known to belong here in another way. */
+  known?: readonly KnownProcess[];
 }
 
 export interface EndOptions {
@@ -21,20 +27,22 @@ export interface EndOptions {
 
 const CONFIRM_MS = 5000;
 
-/** Whether a process group has a member that still runs. */
-export function isGroupAlive(pgid: number): boolean {
+/** The members of a process group that still run; none when a later process took the number of its leader. */
+export function groupMembers({ pid: pgid, start }: KnownProcess): ProcessRow[] {
   try {
     process.kill(-pgid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return [];
   }
+  const rows = listProcesses({ tags: false });
+  if (isNumberTaken(rows, pgid, start)) return [];
   // Members that ended and that nobody collected (process 1 of a container may not) answer signals too.
-  return listProcesses({ tags: false }).some((row) => row.pgid === pgid && !hasEnded(row));
+  return rows.filter((row) => row.pgid === pgid && !hasEnded(row));
 }
 
 /** Ends what is left of one process group, and nothing outside it. Returns the ids that are still there. */
-export function endGroup(pgid: number, options: EndOptions): Promise<number[]> {
-  return endProcesses(() => listProcesses({ tags: false }).filter((row) => row.pgid === pgid && !hasEnded(row)), pgid, options);
+export function endGroup(leader: KnownProcess, options: EndOptions): Promise<number[]> {
+  return endProcesses(() => groupMembers(leader), leader.pid, options);
 }
 
 /**
@@ -49,9 +57,10 @@ export function endProcessTree(root: TreeRoot, options: EndOptions): Promise<num
 export function membersOf(root: TreeRoot, rows: readonly ProcessRow[], self: number = process.pid): ProcessRow[] {
   const protectedIds = lineage(rows, self);
   const members = new Map<number, ProcessRow>();
-  const groups = new Set<number>(root.pid === undefined ? [] : [root.pid]);
+  const groups = new Set<number>(root.pid === undefined || isNumberTaken(rows, root.pid, root.start) ? [] : [root.pid]);
+  const known = new Map(root.known?.map(({ pid, start }) => [pid, start]));
   const belongs = (row: ProcessRow) =>
-    groups.has(row.pgid) || groups.has(row.sid) || row.pid === root.pid || members.has(row.ppid) || (row.tag !== undefined && root.hasTag?.(row.tag) === true);
+    groups.has(row.pgid) || groups.has(row.sid) || members.has(row.ppid) || known.get(row.pid) === row.start || (row.tag !== undefined && root.hasTag?.(row.tag) === true);
   // A member may bring in others (its children, the group it leads), wherever they stand in the list.
   for (let grown = true; grown; ) {
     grown = false;
@@ -65,6 +74,11 @@ export function membersOf(root: TreeRoot, rows: readonly ProcessRow[], self: num
   return [...members.values()].filter((row) => !hasEnded(row));
 }
 
+// Whether a process with the number of a leader is not that leader.
+function isNumberTaken(rows: readonly ProcessRow[], pid: number, start: string | undefined): boolean {
+  return start !== undefined && start !== '' && rows.some((row) => row.pid === pid && row.start !== start);
+}
+
 // This process, its ancestors, and the first process of the system.
 function lineage(rows: readonly ProcessRow[], self: number): Set<number> {
   const parents = new Map(rows.map((row) => [row.pid, row.ppid]));
@@ -74,7 +88,8 @@ function lineage(rows: readonly ProcessRow[], self: number): Set<number> {
 }
 
 async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, options: EndOptions): Promise<number[]> {
-  let members = find();
+  const look = () => patiently(find);
+  let members = await look();
   const graceEnd = performance.now() + options.graceMs;
   const hurried = () => options.hurry?.aborted === true;
   if (members.length > 0 && options.graceMs > 0 && !hurried()) {
@@ -83,16 +98,16 @@ async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, 
     signalAll(members, pgid, 'SIGCONT');
     for (let step = 2; members.length > 0 && performance.now() < graceEnd && !hurried(); step = Math.min(step * 2, 50)) {
       await delay(Math.min(step, Math.max(1, graceEnd - performance.now())));
-      members = members.filter(stillRuns);
-      if (members.length === 0) members = find(); // what they started meanwhile
+      members = members.filter((row) => stillRuns(row, true));
+      if (members.length === 0) members = await look(); // what they started meanwhile
     }
-    members = find();
+    members = await look();
   }
   const confirmEnd = performance.now() + (options.confirmMs ?? CONFIRM_MS);
   for (let step = 2; members.length > 0; step = Math.min(step * 2, 100)) {
     signalAll(members, pgid, 'SIGKILL');
     await delay(step);
-    members = find();
+    members = await look();
     if (performance.now() >= confirmEnd) break;
   }
   return members.map((row) => row.pid);
@@ -100,13 +115,19 @@ async function endProcesses(find: () => ProcessRow[], pgid: number | undefined, 
 
 function signalAll(members: readonly ProcessRow[], pgid: number | undefined, signal: NodeJS.Signals): void {
   // The group in one call first: a member cannot slip away by forking between two calls.
-  if (pgid !== undefined && members.some((row) => row.pgid === pgid)) send(-pgid, signal);
-  for (const row of members) if (row.pgid !== pgid && stillRuns(row)) send(row.pid, signal);
+  // One of them must still be there: the number of a group that ended may be another's by now.
+  if (pgid !== undefined && members.some((row) => row.pgid === pgid && stillRuns(row, false))) send(-pgid, signal);
+  for (const row of members) if (row.pgid !== pgid && stillRuns(row, false)) send(row.pid, signal);
 }
 
-function stillRuns(row: ProcessRow): boolean {
-  const now = readProcess(row.pid);
-  return now?.start === row.start && !hasEnded(now);
+// `unknown`: the answer when the system does not let us look.
+function stillRuns(row: ProcessRow, unknown: boolean): boolean {
+  try {
+    const now = readProcess(row.pid);
+    return now?.start === row.start && !hasEnded(now);
+  } catch {
+    return unknown;
+  }
 }
 
 function send(target: number, signal: NodeJS.Signals): void {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { readProcess } from './process-table.js';
+import { readProcess, type ProcessRow } from './process-table.js';
 
 export interface ProcessIdentity {
   host: string;
@@ -42,7 +42,12 @@ export function judgeHolder(holder: ProcessIdentity, self: ProcessIdentity = pro
   if (holder.host !== self.host) return 'unknown';
   if (holder.boot_id !== self.boot_id) return holder.boot_id === '' || self.boot_id === '' ? 'unknown' : 'dead';
   if (holder.pid_namespace !== self.pid_namespace) return 'unknown';
-  const found = readProcess(holder.pid);
+  let found: ProcessRow | undefined;
+  try {
+    found = readProcess(holder.pid);
+  } catch {
+    return 'unknown'; // too many open files
+  }
   // Some systems hide other users' processes; a signal that is refused proves that one exists.
   if (found === undefined) return answersSignals(holder.pid) ? 'unknown' : 'dead';
   if (found.start !== holder.process_start) return 'dead';

@@ -7,6 +7,7 @@ import { Buffer } from 'node:buffer';
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LogSummary } from '../core/log-summary.js';
+import { isOutOfFiles } from './open-files.js';
 import { orphanedHead, unfinishedTail, Utf8Check } from './utf8.js';
 
 /** Bytes of one attempt's output that its log keeps: half from the beginning, half from the end. */
@@ -57,7 +58,13 @@ class FileLog implements LogWriter {
   constructor(path: string, keep: number, empty: boolean) {
     this.#path = path;
     this.#half = Math.max(1, Math.floor(keep / 2));
-    if (empty) this.#file = this.#attempt(() => openPrivate(path));
+    try {
+      if (empty) this.#file = openPrivate(path);
+    } catch (error) {
+      // Passes soon, and nothing was done yet: whoever opens it can wait.
+      if (isOutOfFiles(error)) throw error;
+      this.#broken = true;
+    }
   }
 
   write(bytes: Buffer): void {

@@ -2,9 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { endProcessTree, membersOf } from './end-process-tree.js';
+import { isThere, type KnownProcess } from './escapees.js';
 import { processIdentity } from './identity.js';
 import { readPidFile, removePidFile, type PidRecord } from './pid-file.js';
-import { listProcesses, readProcess } from './process-table.js';
+import { listProcesses } from './process-table.js';
 import { mayEnd, type DriveMark } from './process-tag.js';
 import { removeScratch } from './scratch.js';
 
@@ -33,23 +34,21 @@ export interface OrphanOptions {
 export async function endOrphans(drive: DriveMark, { graceMs, hurry, logDir }: OrphanOptions): Promise<OrphanReport> {
   const hasTag = (tag: string) => mayEnd(drive, tag);
   const records = logDir === undefined ? [] : pidFilesIn(logDir).filter(({ record }) => hasTag(record.tag));
-  const leaders = records.filter(({ record }) => isSameProcess(record)).map(({ record }) => record.pid);
-
-  const rows = listProcesses({ tags: true });
-  const found = new Set(membersOf({ hasTag }, rows).map((row) => row.pid));
-  for (const pid of leaders) for (const row of membersOf({ pid }, rows)) found.add(row.pid);
-  const left = new Set(found.size === 0 ? [] : await endProcessTree({ hasTag }, { graceMs, hurry }));
-  for (const pid of leaders) {
-    if (records.some(({ record }) => record.pid === pid && isSameProcess(record))) {
-      for (const id of await endProcessTree({ pid }, { graceMs, hurry })) left.add(id);
-    }
-  }
+  const known = records.flatMap(({ record }) => processesOf(record)).filter(isThere);
+  const found = membersOf({ hasTag, known }, listProcesses({ tags: true }));
+  const left = found.length === 0 ? [] : await endProcessTree({ hasTag, known }, { graceMs, hurry });
   for (const { path, record } of records) {
-    if (left.has(record.pid)) continue;
+    if (processesOf(record).some(({ pid }) => left.includes(pid))) continue;
     removePidFile(path);
     if (record.scratch !== undefined) removeScratch(record.scratch);
   }
-  return { ended: [...found].filter((pid) => !left.has(pid)).length, left: [...left] };
+  return { ended: found.filter(({ pid }) => !left.includes(pid)).length, left };
+}
+
+// None where the numbers of the record mean something else by now.
+function processesOf({ pid, process_start, boot_id, pid_namespace, escaped = [] }: PidRecord): KnownProcess[] {
+  const self = processIdentity();
+  return boot_id === self.boot_id && pid_namespace === self.pid_namespace && process_start !== '' ? [{ pid, start: process_start }, ...escaped] : [];
 }
 
 function pidFilesIn(folder: string): Array<{ path: string; record: PidRecord }> {
@@ -65,10 +64,4 @@ function pidFilesIn(folder: string): Array<{ path: string; record: PidRecord }> 
     const record = readPidFile(path);
     return record === undefined ? [] : [{ path, record }];
   });
-}
-
-function isSameProcess(record: PidRecord): boolean {
-  const self = processIdentity();
-  if (record.boot_id !== self.boot_id || record.pid_namespace !== self.pid_namespace || record.process_start === '') return false;
-  return readProcess(record.pid)?.start === record.process_start;
 }

@@ -1,7 +1,7 @@
-// `<log>.pid`: which process writes a log, so that it can be found after its driver died.
+// `<log>.pid`: which processes an attempt started, so that they can be found after its driver died, and when it leaves.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { KnownProcess } from './escapees.js';
 import { processIdentity } from './identity.js';
-import { readProcess } from './process-table.js';
 
 export interface PidRecord {
   pid: number;
@@ -13,6 +13,8 @@ export interface PidRecord {
   tag: string;
   /** Private folder of the attempt, to be removed with it. */
   scratch?: string;
+  /** Descendants that left the session of the process. */
+  escaped?: KnownProcess[];
 }
 
 export function pidFileOf(logPath: string): string {
@@ -20,9 +22,9 @@ export function pidFileOf(logPath: string): string {
 }
 
 /** Writes the file at once, before anything else can happen. A file that cannot be written is no reason to stop. */
-export function writePidFile(path: string, pid: number, tag: string, scratch: string | undefined): void {
+export function writePidFile(path: string, given: Omit<PidRecord, 'boot_id' | 'pid_namespace'>): void {
   const { boot_id, pid_namespace } = processIdentity();
-  const record: PidRecord = { pid, process_start: readProcess(pid)?.start ?? '', boot_id, pid_namespace, tag, ...(scratch === undefined ? {} : { scratch }) };
+  const record: PidRecord = { ...given, boot_id, pid_namespace };
   try {
     writeFileSync(path, JSON.stringify(record), { mode: 0o600 });
   } catch {

@@ -34,6 +34,8 @@ export function createPipePool(): PipePool {
   const idle: number[] = [];
   let usable = process.platform === 'linux';
   let timer: NodeJS.Timeout | undefined;
+  let making: Promise<number[] | 'unsupported'> | undefined;
+  let wanted = 0;
 
   const closeIdle = () => {
     for (const fifo of idle.splice(0)) closeSync(fifo);
@@ -48,6 +50,18 @@ export function createPipePool(): PipePool {
       closeIdle();
     }, IDLE_MS).unref();
   };
+  // One batch at a time, as large as is wanted meanwhile: a process for each would need more files than the pipes.
+  const makeMore = async () => {
+    wanted += 1;
+    making ??= makeFifos(Math.min(MOST_IDLE, Math.max(BATCH, wanted))).finally(() => (making = undefined));
+    try {
+      const made = await making;
+      if (made === 'unsupported') usable = false;
+      else keep(made.splice(0));
+    } finally {
+      wanted -= 1;
+    }
+  };
   const giveBack = (fifo: number, drained: boolean) => {
     if (drained) keep([fifo]);
     else closeSync(fifo);
@@ -55,22 +69,19 @@ export function createPipePool(): PipePool {
 
   return {
     async take() {
-      if (!usable) return undefined;
-      let fifo = idle.pop();
-      if (fifo === undefined) {
-        const made = await makeFifos(BATCH);
-        usable = made !== 'unsupported';
-        if (made === 'unsupported') return undefined;
-        fifo = made.pop() as number;
-        keep(made);
+      while (usable) {
+        const fifo = idle.pop();
+        if (fifo === undefined) await makeMore();
+        else {
+          try {
+            return openEnds(fifo, (drained) => giveBack(fifo, drained));
+          } catch (error) {
+            closeSync(fifo);
+            throw error;
+          }
+        }
       }
-      const held = fifo;
-      try {
-        return openEnds(held, (drained) => giveBack(held, drained));
-      } catch (error) {
-        closeSync(held);
-        throw error;
-      }
+      return undefined;
     },
   };
 }

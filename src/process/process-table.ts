@@ -1,6 +1,7 @@
 // The processes of this machine, as /proc shows them, or `ps` where there is no /proc.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isOutOfFiles } from './open-files.js';
 
 export interface ProcessRow {
   pid: number;
@@ -12,6 +13,8 @@ export interface ProcessRow {
   state: string;
   /** When it started, as the system counts it: tells a process from a later one with the same number. */
   start: string;
+  /** Processor time that it used, in ticks of the system; not known from `ps`. */
+  cpu?: number;
   /** Its PLAN_ATTEMPT_ID, where asked for and readable. */
   tag?: string;
 }
@@ -53,7 +56,9 @@ function listByProcfs(tags: boolean): ProcessRow[] {
 function readStat(pid: number): ProcessRow | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
+  } catch (error) {
+    // Not to be taken for the end of the process.
+    if (isOutOfFiles(error)) throw error;
     return undefined;
   }
 }
@@ -68,14 +73,15 @@ export function parseStat(line: string): ProcessRow | undefined {
   const [state = '', ppid, pgid, sid] = fields;
   const start = fields[19];
   if (start === undefined) return undefined;
-  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), state, start };
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), state, start, cpu: Number(fields[11]) + Number(fields[12]) };
 }
 
 function readTag(pid: number): string | undefined {
   let environ: string;
   try {
     environ = readFileSync(`/proc/${pid}/environ`, 'latin1');
-  } catch {
+  } catch (error) {
+    if (isOutOfFiles(error)) throw error;
     return undefined; // gone, or another user's
   }
   const at = environ.startsWith(TAG) ? 0 : environ.indexOf(`\0${TAG}`) + 1;

@@ -7,6 +7,8 @@ import type { Capture, OutputSink, StreamName } from './output-sink.js';
 export interface Reading {
   /** Resolves when all streams ended, or nothing came for `quietMs`, or `mostMs` are over. */
   quiet(quietMs: number, mostMs: number): Promise<void>;
+  /** How long nothing has come, ms. */
+  silence(): number;
   /** Closes the streams and flushes what was held back. */
   close(): Promise<void>;
   /** Whether every stream was read to its end. */
@@ -43,6 +45,7 @@ export function readAll(outputs: ReadonlyArray<{ name: StreamName; stream: Reada
         timer.abort();
       }
     },
+    silence: () => performance.now() - lastData,
     async close() {
       for (const { stream } of outputs) stream.destroy();
       await closed;

@@ -8,11 +8,14 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { constants } from 'node:os';
 import type { LogSummary } from '../core/log-summary.js';
-import { endGroup, endProcessTree, isGroupAlive } from './end-process-tree.js';
+import { endGroup, endProcessTree, groupMembers } from './end-process-tree.js';
+import { EscapeWatch, holdersOf, type KnownProcess } from './escapees.js';
 import type { Masker } from './masker.js';
+import { patiently } from './open-files.js';
 import { Capture, OutputSink, type Captured, type OnLine } from './output-sink.js';
 import { pidFileOf, removePidFile, writePidFile } from './pid-file.js';
 import type { PipePool } from './pipe-pool.js';
+import { readProcess } from './process-table.js';
 import { readAll, type Reading } from './read-all.js';
 import { checkCwd, spawnChild } from './spawn-child.js';
 import { prepareWiring } from './wiring.js';
@@ -61,8 +64,10 @@ interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-// How long what a command leaves behind may go on: to finish writing, and between TERM and KILL.
+// How long what a command leaves behind may go on: to finish its work at most, with nothing to do, and between TERM and
+// KILL.
 const LINGER_MS = 1000;
+const REST_MS = 400;
 const LEFTOVER_GRACE_MS = 500;
 // A pipe that was silent for this long, and whose writer has ended, has nothing more to say.
 const QUIET_MS = 100;
@@ -83,7 +88,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
 }
 
 async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise<ProcessEnd> {
-  const { log_path, signal } = request;
+  const { signal } = request;
   const wiring = await prepareWiring({ stdin: request.stdin, capture: request.capture, pool: request.pool });
   if (signal.aborted) {
     wiring.discard();
@@ -98,24 +103,29 @@ async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise
   }
   const pid = child.pid as number;
   const exited = exitOf(child);
-  const pidFile = log_path === undefined ? undefined : pidFileOf(log_path);
-  if (pidFile !== undefined) writePidFile(pidFile, pid, request.env['PLAN_ATTEMPT_ID'] ?? '', request.scratch);
+  const leader: KnownProcess = { pid, start: startOf(pid) };
+  const note = pidNote(request, leader);
+  const escapes = new EscapeWatch(leader, () => note.write(escapes.living()));
+  note.write([]);
 
   const connected = wiring.connect(child);
   const capture = request.capture ? new Capture(request.capture_limit) : undefined;
   const reading = readAll(connected.outputs, sink, capture);
+  const attempt: Attempt = { request, leader, reading, escapes, pipes: connected.pipes };
   const abort = abortOf(signal);
   let left: number[] = [];
   let exit: Exit | undefined;
   try {
     exit = await Promise.race([exited, abort.happened]);
-    if (exit === undefined) left = await endAll(request, pid, exited, reading);
-    else left = await settle(request, pid, reading, abort.happened);
+    if (exit === undefined) left = await endAll(attempt, exited);
+    else left = await settle(attempt, abort.happened);
   } finally {
     abort.dispose();
+    escapes.stop();
     await reading.close();
     connected.release(reading.drained());
-    if (pidFile !== undefined && left.length === 0) removePidFile(pidFile);
+    // The note stays while it names somebody: whoever ends the session's processes goes by it.
+    if (left.length === 0 && escapes.living().length === 0) note.remove();
   }
   const ended: Ended = { left, ...sink.end(), ...(capture === undefined ? {} : { captured: capture.end() }) };
   if (exit === undefined) return { kind: 'aborted', ...ended };
@@ -123,29 +133,73 @@ async function startAndWatch(request: ProcessRequest, sink: OutputSink): Promise
   return { kind: 'exited', exit_code: exit.code ?? 1, ...ended };
 }
 
-// The abort path: everything that carries the tag, also outside the group.
-async function endAll(request: ProcessRequest, pid: number, exited: Promise<Exit>, reading: Reading): Promise<number[]> {
+// '' where nobody can look; it is then known by its number alone, and by its mark.
+function startOf(pid: number): string {
+  try {
+    return readProcess(pid)?.start ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function pidNote({ log_path: log, env, scratch }: ProcessRequest, { pid, start }: KnownProcess): { write(escaped: KnownProcess[]): void; remove(): void } {
+  if (log === undefined) return { write: () => undefined, remove: () => undefined };
+  const path = pidFileOf(log);
+  const record = { pid, process_start: start, tag: env['PLAN_ATTEMPT_ID'] ?? '', ...(scratch === undefined ? {} : { scratch }) };
+  return { write: (escaped) => writePidFile(path, { ...record, ...(escaped.length === 0 ? {} : { escaped }) }), remove: () => removePidFile(path) };
+}
+
+// What the ends of one attempt work with.
+interface Attempt {
+  request: ProcessRequest;
+  leader: KnownProcess;
+  reading: Reading;
+  escapes: EscapeWatch;
+  pipes: ReadonlySet<string>;
+}
+
+// The abort path: everything that carries the tag or was seen to escape, also outside the group.
+async function endAll({ request, leader, reading, escapes, pipes }: Attempt, exited: Promise<Exit>): Promise<number[]> {
   const tag = request.env['PLAN_ATTEMPT_ID'];
-  const root = tag === undefined || tag === '' ? { pid } : { pid, hasTag: (other: string) => other === tag };
-  const left = await endProcessTree(root, { graceMs: request.kill_grace, hurry: request.hurry });
-  if (!left.includes(pid)) await Promise.race([exited, delay(LINGER_MS, undefined, { ref: false })]);
+  const options = { graceMs: request.kill_grace, hurry: request.hurry };
+  escapes.look();
+  escapes.stop();
+  const root = { ...leader, known: escapes.living(), ...(tag === undefined || tag === '' ? {} : { hasTag: (other: string) => other === tag }) };
+  const left = await endProcessTree(root, options);
+  if (!left.includes(leader.pid)) await Promise.race([exited, delay(LINGER_MS, undefined, { ref: false })]);
   await reading.quiet(QUIET_MS, QUIET_MS);
-  return left;
+  const holders = reading.drained() ? [] : (await patiently(() => holdersOf(pipes, leader))).filter(({ pid }) => !left.includes(pid));
+  return holders.length === 0 ? left : [...left, ...(await endProcessTree({ known: holders }, options))];
 }
 
 // The normal path: reads the rest, and ends what the command left in its group.
-async function settle(request: ProcessRequest, pid: number, reading: Reading, aborted: Promise<undefined>): Promise<number[]> {
-  if (!isGroupAlive(pid)) {
-    await reading.quiet(QUIET_MS, LINGER_MS);
-    return [];
+async function settle({ request, leader, reading, escapes, pipes }: Attempt, aborted: Promise<undefined>): Promise<number[]> {
+  escapes.look();
+  let left: number[] = [];
+  if ((await patiently(() => groupMembers(leader))).length > 0) {
+    let hurried = false;
+    void aborted.then(() => (hurried = true));
+    await linger(leader, reading, () => hurried);
+    left = await endGroup(leader, { graceMs: hurried ? 0 : Math.min(request.kill_grace, LEFTOVER_GRACE_MS), hurry: request.hurry });
   }
-  let hurried = false;
-  void aborted.then(() => (hurried = true));
-  const end = performance.now() + LINGER_MS;
-  while (!hurried && performance.now() < end && isGroupAlive(pid)) await delay(20);
-  const left = await endGroup(pid, { graceMs: hurried ? 0 : Math.min(request.kill_grace, LEFTOVER_GRACE_MS), hurry: request.hurry });
   await reading.quiet(QUIET_MS, LINGER_MS);
+  if (!reading.drained()) escapes.add(await patiently(() => holdersOf(pipes, leader)));
   return left;
+}
+
+// Until the group is gone, or has come to rest: no output, no processor time, nothing on its way from or to a disk.
+async function linger(leader: KnownProcess, reading: Reading, hurried: () => boolean): Promise<void> {
+  const end = performance.now() + LINGER_MS;
+  let before = '';
+  for (let restedAt = performance.now(); !hurried() && performance.now() < end; await delay(20)) {
+    const members = await patiently(() => groupMembers(leader));
+    if (members.length === 0) return;
+    const now = members.map(({ pid, cpu }) => `${pid} ${cpu ?? performance.now()}`).join();
+    const isBusy = now !== before || reading.silence() < 40 || members.some(({ state }) => state === 'R' || state === 'D');
+    before = now;
+    if (isBusy) restedAt = performance.now();
+    else if (performance.now() - restedAt >= REST_MS) return;
+  }
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

@@ -3,7 +3,7 @@
 // W1. Without capture, stdout and stderr are one pipe, so the log has them in the order they were written.
 // W2. Every descriptor opened here is closed by `connect` and `release`, or by `discard`.
 import type { ChildProcess, StdioOptions } from 'node:child_process';
-import { closeSync } from 'node:fs';
+import { closeSync, readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { openInput } from './input-file.js';
@@ -12,6 +12,8 @@ import type { Pipe, PipePool } from './pipe-pool.js';
 
 export interface Connected {
   outputs: Array<{ name: StreamName; stream: Readable }>;
+  /** How /proc calls the pipes of the outputs; none for sockets, which it calls otherwise at their other end. */
+  pipes: ReadonlySet<string>;
   /** Call when all streams are closed; `drained`: every output was read to its end. */
   release(drained: boolean): void;
 }
@@ -62,7 +64,9 @@ function wireByPipes(input: number | undefined, out: Pipe, err: Pipe | undefined
     connect() {
       for (const end of [input, out.write, err?.write]) if (end !== undefined) closeSync(end);
       const reader = (pipe: Pipe) => new Socket({ fd: pipe.read, readable: true, writable: false });
+      const pipes = new Set([out, ...(err === undefined ? [] : [err])].map((pipe) => readlinkSync(`/proc/self/fd/${pipe.read}`)));
       return {
+        pipes,
         outputs: [{ name: 'stdout', stream: reader(out) }, ...(err === undefined ? [] : [{ name: 'stderr' as const, stream: reader(err) }])],
         release(drained) {
           out.release(drained);
@@ -88,6 +92,7 @@ function wireBySockets(input: number | undefined, capture: boolean): Wiring {
     connect(child) {
       closeInput();
       return {
+        pipes: new Set<string>(),
         outputs: [
           ...(child.stdout === null ? [] : [{ name: 'stdout' as const, stream: child.stdout }]),
           ...(child.stderr === null ? [] : [{ name: 'stderr' as const, stream: child.stderr }]),

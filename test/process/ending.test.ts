@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { isGroupAlive } from '../../src/process/end-process-tree.js';
+import { groupMembers } from '../../src/process/end-process-tree.js';
 import { createPipePool } from '../../src/process/pipe-pool.js';
 import { abortWhen, alive, newTag, openFiles, run, tempFolder } from './support.js';
 
@@ -75,6 +75,18 @@ describe('how a command ends', () => {
     expect(alive(tag)).toEqual([]);
   });
 
+  test('what has nothing to do any more is not waited for as long', async () => {
+    const { end, tag, ms } = await run('sleep 353 & echo main');
+    expect(end).toMatchObject({ kind: 'exited', exit_code: 0, left: [] });
+    expect(alive(tag)).toEqual([]);
+    expect(ms).toBeLessThan(900);
+  });
+
+  test('what still works has its second', async () => {
+    const { log } = await run('(end=$(($(date +%s%3N) + 600)); while [ $(date +%s%3N) -lt $end ]; do :; done; echo late) & echo main');
+    expect(log).toBe('main\nlate\n');
+  });
+
   test('what left the group on purpose survives a normal end, and its hold of the pipe delays nothing for long', async () => {
     const cwd = tempFolder();
     const { end, ms, tag } = await run('setsid sleep 312 & echo $! > pid; echo main', { cwd });
@@ -141,6 +153,22 @@ describe('an abort', () => {
     expect(isThere(pidIn(join(cwd, 'pid')))).toBe(false);
   });
 
+  test('ends a child that cleared its environment and left the group, and whose parent is gone', async () => {
+    const cwd = tempFolder();
+    const script = 'bash -c "setsid env -i sleep 351 > /dev/null 2>&1 < /dev/null & echo \\$! > pid; sleep 0.2"; touch up; sleep 30';
+    const { end } = await run(script, { cwd, signal: abortWhen(() => existsSync(join(cwd, 'up'))).signal });
+    expect(end).toMatchObject({ kind: 'aborted', left: [] });
+    expect(isThere(pidIn(join(cwd, 'pid')))).toBe(false);
+  });
+
+  test('ends one that was never seen as a child, by its hold of the pipe', async () => {
+    const cwd = tempFolder();
+    const script = '(setsid env -i bash -c "echo \\$\\$ > pid; exec sleep 352" &); until [ -s pid ]; do sleep 0.01; done; touch up; sleep 30';
+    const { end } = await run(script, { cwd, signal: abortWhen(() => existsSync(join(cwd, 'up'))).signal });
+    expect(end).toMatchObject({ kind: 'aborted', left: [] });
+    expect(isThere(pidIn(join(cwd, 'pid')))).toBe(false);
+  });
+
   test('does not wait for the grace when there is a hurry', async () => {
     const cwd = tempFolder();
     const hurry = new AbortController();
@@ -179,5 +207,5 @@ test('200 commands leave no open files, no listeners and no processes', async ()
   expect(openFiles()).toBeLessThanOrEqual(before + 32);
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   expect(alive(tag)).toEqual([]);
-  expect(isGroupAlive(2 ** 22 - 1)).toBe(false);
+  expect(groupMembers({ pid: 2 ** 22 - 1, start: '1' })).toEqual([]);
 });

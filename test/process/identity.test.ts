@@ -46,7 +46,7 @@ describe('process identity', () => {
 describe('process table', () => {
   test('a name with spaces, parentheses and a line end does not shift the fields', () => {
     const rest = 'S 10 20 30 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 20';
-    expect(parseStat(`77 (a) R 1 2 (b\n) ${rest}\n`)).toEqual({ pid: 77, ppid: 10, pgid: 20, sid: 30, state: 'S', start: '987654' });
+    expect(parseStat(`77 (a) R 1 2 (b\n) ${rest}\n`)).toEqual({ pid: 77, ppid: 10, pgid: 20, sid: 30, state: 'S', cpu: 11, start: '987654' });
     expect(parseStat('garbage')).toBeUndefined();
   });
 

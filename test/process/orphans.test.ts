@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { membersOf } from '../../src/process/end-process-tree.js';
+import { groupMembers, membersOf } from '../../src/process/end-process-tree.js';
 import { endOrphans } from '../../src/process/orphans.js';
 import { pidFileOf, readPidFile, writePidFile } from '../../src/process/pid-file.js';
 import { hasEnded, readProcess, type ProcessRow } from '../../src/process/process-table.js';
@@ -14,6 +14,7 @@ const until = async (condition: () => boolean) => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 const isThere = (pid: number) => !hasEnded(readProcess(pid));
+const noteOf = (pid: number) => ({ pid, process_start: readProcess(pid)?.start ?? '' });
 
 // A command as a driver that died leaves it behind.
 function leaveBehind(script: string, env: { [name: string]: string }, cwd = tempFolder()): number {
@@ -49,7 +50,7 @@ describe('orphans of a dead driver', () => {
     const pid = leaveBehind('sleep 336', {});
     mkdirSync(join(logs, 'S'));
     const file = pidFileOf(join(logs, 'S', 'step.1.1.log'));
-    writePidFile(file, pid, tag, scratch);
+    writePidFile(file, { ...noteOf(pid), tag, scratch });
     expect(readPidFile(file)).toMatchObject({ pid, tag });
     expect(await endOrphans(drive, { graceMs: 200, logDir: logs })).toEqual({ ended: 1, left: [] });
     expect(isThere(pid)).toBe(false);
@@ -62,10 +63,10 @@ describe('orphans of a dead driver', () => {
     const tag = tagOf(drive);
     const pid = leaveBehind('sleep 337', {});
     const reused = pidFileOf(join(logs, 'a.log'));
-    writePidFile(reused, pid, tag, tmpdir());
+    writePidFile(reused, { ...noteOf(pid), tag, scratch: tmpdir() });
     writeFileSync(reused, JSON.stringify({ ...readPidFile(reused), process_start: '1' }));
     const foreign = pidFileOf(join(logs, 'b.log'));
-    writePidFile(foreign, pid, 'another/session/x/1.1', undefined);
+    writePidFile(foreign, { ...noteOf(pid), tag: 'another/session/x/1.1' });
     writeFileSync(join(logs, 'broken.pid'), 'not json');
     expect(await endOrphans(drive, { graceMs: 200, logDir: logs })).toEqual({ ended: 0, left: [] });
     expect(isThere(pid)).toBe(true);
@@ -120,6 +121,20 @@ describe('members of a tree', () => {
       row(1, 0, 1),
     ];
     expect(members(rows, { pid: 5, hasTag: (tag) => tag === 'mine' })).toEqual([5, 6, 7, 8, 9, 10, 12]);
+  });
+
+  test('are none of a group whose number a later process took, but those that were known by number and start', () => {
+    const rows = [row(5, 1, 5), row(6, 5, 5), row(7, 1, 7), row(8, 1, 8), row(9, 7, 7)];
+    expect(members(rows, { pid: 5, start: '0' })).toEqual([]);
+    expect(members(rows, { pid: 5, start: '1', known: [{ pid: 7, start: '1' }, { pid: 8, start: '0' }] })).toEqual([5, 6, 7, 9]);
+  });
+
+  test('are none of a real group that another process leads now', () => {
+    const pid = leaveBehind('sleep 342', {});
+    const start = readProcess(pid)?.start as string;
+    expect(groupMembers({ pid, start }).map((one) => one.pid)).toContain(pid);
+    expect(groupMembers({ pid, start: '1' })).toEqual([]);
+    process.kill(-pid, 'SIGKILL');
   });
 
   test('are never this process, its ancestors, or process 1, even if they carry the tag', () => {
