@@ -2,6 +2,7 @@
 import type { FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
 import { steadyTime } from '../core/clock.js';
+import type { Change } from '../core/event.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
 import { parsePlanJson } from '../plan/plan-json.js';
@@ -76,7 +77,8 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
     onOutput: options.onOutput,
   };
   if (open.reason !== undefined) await record.write(open.reason, open.changes, { clearCancel: open.reason === 'retry' });
-  if (open.deadLetter !== undefined) return await endAsDeadLetter(record, open.deadLetter, start.created_at);
+  const dead = open.deadLetter === undefined ? undefined : await endAsDeadLetter(record, open.deadLetter, start.created_at);
+  if (dead !== undefined) return dead;
   const keeper = new LeaseKeeper({
     store,
     clock,
@@ -104,20 +106,16 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
   }
 }
 
-async function endAsDeadLetter(record: SessionRecord, step: { id: string }, createdAt: number): Promise<SessionResult> {
+async function endAsDeadLetter(record: SessionRecord, step: { id: string }, createdAt: number): Promise<SessionResult | undefined> {
   const state = record.state(step.id);
   const message = `step ${step.id} was interrupted ${state.interruptions} times (attempt ${state.attempt}), which is as often as its max_interruptions allows; find out what kills it before you retry`;
-  await record.write(
-    'session_end',
-    [
-      {
-        type: 'session_dead_letter',
-        session: { status: 'dead_letter', error: { class: 'interrupted', code: 'dead_letter', message, step_id: step.id } },
-        data: { step: step.id, interruptions: state.interruptions, attempt: state.attempt },
-      },
-    ],
-    { snapshot: true },
-  );
+  const change: Change = {
+    type: 'session_dead_letter',
+    session: { status: 'dead_letter', error: { class: 'interrupted', code: 'dead_letter', message, step_id: step.id } },
+    data: { step: step.id, interruptions: state.interruptions, attempt: state.attempt },
+  };
+  // A cancel that was stored first wins; the driver then obeys it.
+  if (!(await record.end('session_end', change, { snapshot: true }))) return undefined;
   return resultOf(record, { interrupted: false }, createdAt);
 }
 

@@ -216,7 +216,7 @@ function opened(host: Host, loaded: Loaded, lease: Lease, options: TakeOptions):
   if (options.addAttempts !== undefined) changes.push(raisedBudget(stored, options.addAttempts));
   const states = new Map(steps);
   for (const change of changes) if (change.step_id !== undefined && change.step !== undefined) states.set(change.step_id, change.step);
-  const dead = options.mode === 'cancel' ? undefined : deadLetter(plan.steps, (id) => states.get(id) ?? PENDING);
+  const dead = options.mode === 'cancel' || stored.cancel !== undefined ? undefined : deadLetter(plan.steps, (id) => states.get(id) ?? PENDING);
   return {
     plan,
     shape,

@@ -3,13 +3,11 @@ import { standardActions } from '../actions/standard-actions.js';
 import type { AnyAction, FunctionTable, PlanFunction } from '../actions/action.js';
 import { createRegistry, type ActionRegistry } from '../actions/registry.js';
 import { systemClock, type Clock } from '../core/clock.js';
-import { UsageError } from '../core/error.js';
 import { newSessionId } from '../core/id.js';
-import { isTerminalSession } from '../core/session-state.js';
 import type { LoadedPlan } from '../plan/load.js';
 import type { Store, StoredSession } from '../store/store.js';
+import { cancelSession } from './cancel-session.js';
 import { driveSession, resultOfStored, type DriveHost } from './drive-session.js';
-import { isHeld } from './lease-keeper.js';
 import { createSession, takeOverSession, type OpenSession, type TakeOptions } from './open-session.js';
 import type {
   CancelOptions,
@@ -84,23 +82,15 @@ export class PlanExecutor {
   }
 
   /**
-   * Stores a cancel. A living driver obeys it within moments (`requested`); where nobody drives the session, it is
-   * driven to its end here, `finally` steps included (`ended`).
+   * Stores a cancel. A living driver obeys it within moments (`requested`, or `ended` when that was quick); where nobody
+   * drives the session, or its driver leaves before it answers, it is driven to its end here, `finally` steps included
+   * (`ended`). Asked again while the `finally` steps of a cancelled session run, those are ended too.
+   * UsageError `unknown_session`, `session_ended`.
    */
-  async cancel(sessionId: string, options: CancelOptions & DriveOptions): Promise<CancelResult> {
-    const { store, clock } = this.#host;
-    const stored = await store.getSession(sessionId);
-    if (stored === undefined) throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${store.location}; to see the sessions there: plan list`);
-    if (isTerminalSession(stored.state.status)) {
-      throw new UsageError('session_ended', `session ${sessionId} is ${stored.state.status}: there is nothing to cancel`);
-    }
-    await store.requestCancel(sessionId, { requested_at: clock.now(), actor: options.actor, reason: options.reason });
-    const lease = (await store.getSession(sessionId))?.lease;
-    if (lease !== undefined && isHeld(lease, clock.now())) {
-      return { outcome: 'requested', status: stored.state.status };
-    }
-    const handle = this.#start(sessionId, options, () => takeOverSession(this.#host, sessionId, { mode: 'cancel' }));
-    return { outcome: 'ended', status: (await handle.result).status };
+  cancel(sessionId: string, options: CancelOptions & DriveOptions): Promise<CancelResult> {
+    const request = { requested_at: this.#host.clock.now(), actor: options.actor, reason: options.reason };
+    const takeOver = () => this.#start(sessionId, options, () => takeOverSession(this.#host, sessionId, { mode: 'cancel' })).result;
+    return cancelSession(this.#host, sessionId, request, takeOver);
   }
 
   #start(sessionId: string, options: DriveOptions, open: () => Promise<OpenSession | StoredSession>): SessionHandle {

@@ -92,7 +92,7 @@ export class SessionWriter {
       throw new StaleEpochError(commit.session_id, commit.epoch, head.epoch);
     }
     const cancel = commit.clear_cancel ? undefined : head.cancel;
-    if (commit.starts_work && cancel && head.state.ending !== 'cancelled') throw new CancelRequestedError(commit.session_id);
+    if (commit.unless_cancelled && cancel && head.state.ending !== 'cancelled') throw new CancelRequestedError(commit.session_id);
     head.cancel = cancel;
 
     for (const { digest, content } of commit.blobs ?? []) this.#sql.insertBlob.run(digest, content);
@@ -105,15 +105,17 @@ export class SessionWriter {
     return head.last_seq;
   }
 
-  requestCancel(sessionId: string, request: CancelRequest): CancelRequest {
+  requestCancel(sessionId: string, request: CancelRequest, endsFinally: boolean): CancelRequest {
     const head = this.#need(sessionId);
     if (head.ended) {
       throw new UsageError('session_ended', `session ${sessionId} is ${head.state.status} already; there is nothing to cancel`);
     }
-    if (head.cancel) return head.cancel;
-    head.cancel = request;
-    this.#append(head, encodeChange({ type: 'cancel_requested', data: { ...request } }), request.requested_at, 'cancel');
-    return request;
+    if (head.cancel && !endsFinally) return head.cancel;
+    const { requested_at, actor, reason } = request;
+    const inForce = head.cancel ? { ...head.cancel, ends_finally: { requested_at, actor, reason } } : request;
+    head.cancel = inForce;
+    this.#append(head, encodeChange({ type: 'cancel_requested', data: { ...inForce } }), requested_at, 'cancel');
+    return inForce;
   }
 
   #append(head: SessionHead, change: EncodedChange, at: number, reason: CommitReason): void {

@@ -100,9 +100,9 @@ export class SqliteStore implements Store {
     return this.#write(() => this.#writer.commit(encoded), encoded.bytes);
   }
 
-  async requestCancel(sessionId: string, request: CancelRequest): Promise<CancelRequest> {
+  async requestCancel(sessionId: string, request: CancelRequest, endsFinally = false): Promise<CancelRequest> {
     const copy = { ...request };
-    return this.#write(() => this.#writer.requestCancel(sessionId, copy), SMALL);
+    return this.#write(() => this.#writer.requestCancel(sessionId, copy, endsFinally), SMALL);
   }
 
   async poll(sessionId: string): Promise<{ epoch: number; cancel?: CancelRequest } | undefined> {
