@@ -4,7 +4,7 @@
 //     loses it at once, and so does a drive that its own process ended (drive-holder.ts). Only where life cannot be
 //     judged (another host or pid namespace, a stopped process) does the expiry of the lease decide.
 import type { Clock } from '../core/clock.js';
-import { SessionHeldError, StaleEpochError, StoreError } from '../core/error.js';
+import { SessionHeldError, StaleEpochError, StoreError, type StoreFault } from '../core/error.js';
 import type { CancelRequest } from '../core/session-state.js';
 import type { Lease, LeaseHolder, Store } from '../store/store.js';
 import { forgetHolder, lifeOf } from './drive-holder.js';
@@ -12,6 +12,8 @@ import { forgetHolder, lifeOf } from './drive-holder.js';
 export const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
 const POLL_MS = 200;
+// Faults of a store that no time mends.
+const HOPELESS: ReadonlySet<StoreFault> = new Set<StoreFault>(['closed', 'gone', 'corrupt']);
 
 /** Whether somebody drives the session: a living process, or one that cannot be judged and whose lease runs. */
 export function isHeld(lease: Lease, now: number): boolean {
@@ -126,7 +128,7 @@ export class LeaseKeeper {
 
   // One missed beat is none: a busy or failing store ends the drive only once the lease has run out.
   #isLoss(error: Error): boolean {
-    if (error instanceof StoreError) return error.fault === 'closed' || this.#clock.elapsed() > this.#heldUntil;
+    if (error instanceof StoreError) return HOPELESS.has(error.fault) || this.#clock.elapsed() > this.#heldUntil;
     return true;
   }
 }

@@ -12,6 +12,7 @@ import { CommitQueue } from './commit-queue.js';
 import { encodeCommit } from './encode-commit.js';
 import { asStoreError } from './fault.js';
 import { logFolderOf } from './log-folder.js';
+import { FileWatch } from './file-watch.js';
 import { LogKeeper } from './log-keeper.js';
 import { MEMORY } from './open-database.js';
 import { cancelOf, eventOf, summaryOf } from './rows.js';
@@ -31,6 +32,7 @@ export class SqliteStore implements Store {
   readonly #queue: CommitQueue;
   readonly #busy: BusyPolicy;
   readonly #log: LogKeeper | undefined;
+  readonly #files: FileWatch | undefined;
   /** Leases taken through this store: at its end it gives them back, as nobody could write under them any more. */
   readonly #leases = new Map<string, Lease>();
   #closing: Promise<void> | undefined;
@@ -43,7 +45,8 @@ export class SqliteStore implements Store {
     this.#sql = prepareStatements(db);
     this.#writer = new SessionWriter(this.#sql);
     this.#log = location === MEMORY ? undefined : new LogKeeper(db);
-    this.#queue = new CommitQueue(new WriteTransaction(db, this.#sql, this.#writer, location, this.#log), busy);
+    this.#files = location === MEMORY ? undefined : new FileWatch(db, location);
+    this.#queue = new CommitQueue(new WriteTransaction(db, this.#sql, this.#writer, location, this.#log, this.#files), busy);
   }
 
   async createSession(session: NewSession): Promise<Lease> {
@@ -135,6 +138,7 @@ export class SqliteStore implements Store {
     await Promise.all([...this.#leases.values()].map((lease) => this.#queue.add(() => this.#writer.releaseLease(lease), SMALL).catch(() => undefined)));
     this.#log?.close();
     this.#db.close();
+    this.#files?.end();
   }
 
   #write<T>(apply: () => T, bytes: number): Promise<T> {
@@ -147,6 +151,7 @@ export class SqliteStore implements Store {
     try {
       return await retryWhileBusy(() => {
         if (!this.#db.open) this.#refuseClosed();
+        this.#files?.checkPlaces();
         return work();
       }, this.location, this.#busy);
     } catch (error) {
