@@ -3,11 +3,11 @@
 import { SessionHeldError, StoreError, UsageError } from '../core/error.js';
 import { isTerminalSession, type CancelRequest } from '../core/session-state.js';
 import { isTerminal, PENDING } from '../core/step-state.js';
-import { parsePlanJson } from '../plan/plan-json.js';
 import type { StoredSession } from '../store/store.js';
 import { isHeld } from './lease-keeper.js';
 import type { Host } from './open-session.js';
 import type { CancelResult, SessionResult } from './session-handle.js';
+import { storedPlan } from './stored-plan.js';
 
 /** How long a living driver is waited for, ms; it looks for a cancel five times a second. */
 const ANSWER_MS = 2000;
@@ -61,10 +61,11 @@ async function endHere(takeOver: () => Promise<SessionResult>): Promise<SessionR
 }
 
 // Whether the session is being cancelled, and nothing but its `finally` steps is left.
-async function runsFinally({ store }: Host, { start, state, cancel, plan_json }: StoredSession): Promise<boolean> {
+async function runsFinally({ store }: Host, stored: StoredSession): Promise<boolean> {
+  const { start, state, cancel } = stored;
   if (cancel === undefined || state.ending !== 'cancelled') return false;
   const steps = await store.loadSteps(start.session_id);
-  return parsePlanJson(plan_json).steps.every((step) => step.finally || isTerminal(steps.get(step.id)?.state ?? PENDING));
+  return storedPlan(store, stored).steps.every((step) => step.finally || isTerminal(steps.get(step.id)?.state ?? PENDING));
 }
 
 async function sessionOf({ store }: Host, sessionId: string): Promise<StoredSession> {

@@ -5,7 +5,6 @@ import { steadyTime } from '../core/clock.js';
 import type { Change } from '../core/event.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
-import { parsePlanJson } from '../plan/plan-json.js';
 import { createMasker } from '../process/masker.js';
 import { endOrphans } from '../process/orphans.js';
 import type { StoredSession } from '../store/store.js';
@@ -20,6 +19,7 @@ import { SessionDriver } from './session-driver.js';
 import type { DriveOptions, SessionResult } from './session-handle.js';
 import { SessionRecord } from './session-record.js';
 import { readStored, type InputSource } from './step-inputs.js';
+import { storedPlan } from './stored-plan.js';
 
 /** What drives of one executor share. */
 export interface DriveHost extends Host {
@@ -122,7 +122,7 @@ async function endAsDeadLetter(record: SessionRecord, step: { id: string }, crea
 /** The result of a session that has nothing left to drive. */
 export async function resultOfStored(stored: StoredSession, host: Host): Promise<SessionResult> {
   const { state, start } = stored;
-  const plan = parsePlanJson(stored.plan_json);
+  const plan = storedPlan(host.store, stored);
   const steps = await host.store.loadSteps(start.session_id);
   const counts = Object.fromEntries(STEP_STATUSES.map((status) => [status, 0])) as SessionResult['counts'];
   for (const { id } of plan.steps) counts[(steps.get(id)?.state ?? PENDING).status] += 1;

@@ -9,7 +9,7 @@ import { isTerminal, PENDING, type StepState } from '../core/step-state.js';
 import { shapeOf, type PlanShape } from '../graph/plan-shape.js';
 import { bindParams } from '../plan/bind-params.js';
 import type { LoadedPlan } from '../plan/load.js';
-import { parsePlanJson, planJson, storedForm } from '../plan/plan-json.js';
+import { planJson, storedForm } from '../plan/plan-json.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { endOrphans } from '../process/orphans.js';
 import type { Lease, LeaseHolder, Store, StoredSession } from '../store/store.js';
@@ -19,6 +19,7 @@ import { LEASE_MS, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { processTagPrefix } from './send-attempt.js';
 import { planEnvSecrets } from './step-inputs.js';
+import { storedPlan } from './stored-plan.js';
 
 /** What opening needs of the host. */
 export interface Host {
@@ -151,7 +152,7 @@ async function loadSession(host: Host, sessionId: string, known?: Loaded): Promi
   if (stored === undefined) {
     throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${host.store.location}; to see the sessions there: plan list`);
   }
-  const plan = known?.plan ?? parsePlanJson(stored.plan_json);
+  const plan = known?.plan ?? storedPlan(host.store, stored);
   const steps = new Map([...(await host.store.loadSteps(sessionId))].map(([id, update]) => [id, update.state]));
   return { stored, plan, shape: known?.shape ?? shapeOf(plan), steps, stateOf: (id) => steps.get(id) ?? PENDING };
 }

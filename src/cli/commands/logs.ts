@@ -1,7 +1,7 @@
 // plan logs SESSION [STEP]: what steps wrote, byte by byte.
 import { createReadStream, statSync } from 'node:fs';
 import { UsageError } from '../../core/error.js';
-import type { Plan } from '../../plan/plan.js';
+import { storedPlan } from '../../executor/stored-plan.js';
 import type { CliContext } from '../cli-context.js';
 import { EXIT } from '../exit-code.js';
 import { logFilesIn, type LogFile } from '../log-files.js';
@@ -15,7 +15,7 @@ export async function logs(context: CliContext, sessionId: string, stepId: strin
   const attempt = options.attempt === undefined ? undefined : parseCount('--attempt', options.attempt, 1);
   if (attempt !== undefined && stepId === undefined) throw new UsageError('bad_option', '--attempt expects a step: plan logs SESSION STEP --attempt N');
   return withSession(context, sessionId, async (store, session) => {
-    const ids = (JSON.parse(session.plan_json) as Plan).steps.map((step) => step.id);
+    const ids = storedPlan(store, session).steps.map((step) => step.id);
     if (stepId !== undefined && !ids.includes(stepId)) throw unknownStep(sessionId, stepId, ids);
     const files = store.logDir === undefined ? [] : logFilesIn(`${store.logDir}/${sessionId}`);
     if (stepId === undefined) await printAll(context, sessionId, ids, files);

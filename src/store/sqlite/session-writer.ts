@@ -1,12 +1,11 @@
 // Everything that is written about sessions, as units of one transaction. Each checks first and writes then, so that
 // a refused unit leaves nothing behind and the rest of its transaction stands.
 import { CancelRequestedError, StaleEpochError, UsageError } from '../../core/error.js';
-import type { CommitReason } from '../../core/event.js';
+import type { Change, CommitReason } from '../../core/event.js';
 import { sha256 } from '../../core/json.js';
 import type { CancelRequest } from '../../core/session-state.js';
 import type { Lease, LeaseHolder, NewSession } from '../store.js';
 import { encodeChange, type EncodedChange, type EncodedCommit } from './encode-commit.js';
-import { parseStored } from './rows.js';
 import { SessionHead } from './session-head.js';
 import { isSnapshotDue, shortState, writeSnapshot } from './snapshots.js';
 import type { Statements } from './statements.js';
@@ -131,7 +130,7 @@ export class SessionWriter {
       );
       head.updates_since_snapshot += 1;
     }
-    if (change.session_json !== null) head.patch(parseStored(change.session_json, `event ${seq} of session ${session_id}`));
+    if (change.session_json !== null) head.patch(JSON.parse(change.session_json) as NonNullable<Change['session']>);
     head.last_seq = seq;
     head.updated_at = at;
     head.dirty = true;

@@ -15,7 +15,7 @@ import { logFolderOf } from './log-folder.js';
 import { FileWatch } from './file-watch.js';
 import { LogKeeper } from './log-keeper.js';
 import { MEMORY } from './open-database.js';
-import { cancelOf, eventOf, summaryOf } from './rows.js';
+import { cancelOf, DamagedRow, eventOf, summaryOf } from './rows.js';
 import { SessionWriter, type LeaseRequest } from './session-writer.js';
 import { loadCheckpoints, loadMergedSteps } from './snapshots.js';
 import { prepareStatements, type Statements } from './statements.js';
@@ -61,7 +61,7 @@ export class SqliteStore implements Store {
       const row = this.#sql.summary.get(sessionId);
       const plan = row && this.#sql.planOf.get(sessionId);
       if (!row) return undefined;
-      if (!plan) throw new StoreError('corrupt', `store ${this.location}: the plan of session ${sessionId} is missing; restore a backup`);
+      if (!plan) throw new DamagedRow(`sessions, session ${sessionId}`, 'its plan, or the text of it, is missing');
       return { ...summaryOf(row), ...plan, last_seq: row.last_seq, epoch: row.epoch };
     });
   }

@@ -5,6 +5,7 @@ import type { TransactionPort } from './commit-queue.js';
 import { asStoreError } from './fault.js';
 import type { FileWatch } from './file-watch.js';
 import type { LogKeeper } from './log-keeper.js';
+import { DamagedRow } from './rows.js';
 import type { SessionWriter } from './session-writer.js';
 import type { Statements } from './statements.js';
 
@@ -52,6 +53,8 @@ export class WriteTransaction implements TransactionPort {
   }
 
   isFatal(error: unknown): boolean {
+    // One damaged row harms the session it belongs to, not those whose units wait beside it.
+    if (error instanceof DamagedRow) return false;
     const explained = this.explain(error);
     return explained instanceof StoreError && ['full', 'corrupt', 'read_only', 'busy', 'gone'].includes(explained.fault);
   }
