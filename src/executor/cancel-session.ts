@@ -5,6 +5,7 @@ import { isTerminalSession, type CancelRequest } from '../core/session-state.js'
 import { isTerminal, PENDING } from '../core/step-state.js';
 import type { StoredSession } from '../store/store.js';
 import { isHeld } from './lease-keeper.js';
+import { listCall } from './next-call.js';
 import type { Host } from './open-session.js';
 import type { CancelResult, SessionResult } from './session-handle.js';
 import { storedPlan } from './stored-plan.js';
@@ -70,6 +71,6 @@ async function runsFinally({ store }: Host, stored: StoredSession): Promise<bool
 
 async function sessionOf({ store }: Host, sessionId: string): Promise<StoredSession> {
   const stored = await store.getSession(sessionId);
-  if (stored === undefined) throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${store.location}`);
+  if (stored === undefined) throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${store.location}; to see the sessions there: ${listCall(store)}`);
   return stored;
 }

@@ -1,4 +1,5 @@
 // Puts the parts of one drive together: record, driver, lease keeper; and takes them apart again in every ending.
+import { setMaxListeners } from 'node:events';
 import type { FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
 import { steadyTime } from '../core/clock.js';
@@ -60,6 +61,8 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
     ending: () => record.session.ending,
   };
   const hurry = new AbortController();
+  // Every running attempt listens to it.
+  setMaxListeners(0, hurry.signal);
   const logDir = logDirOf(store, sessionId);
   const tagPrefix = processTagPrefix(store, sessionId);
   const sending: SendingSession = {

@@ -8,6 +8,7 @@ import { SessionHeldError, StaleEpochError, StoreError, type StoreFault } from '
 import type { CancelRequest } from '../core/session-state.js';
 import type { Lease, LeaseHolder, Store } from '../store/store.js';
 import { forgetHolder, lifeOf } from './drive-holder.js';
+import { nextCall } from './next-call.js';
 
 export const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
@@ -29,7 +30,7 @@ export async function takeSession(store: Store, sessionId: string, current: Leas
   let replaces: number | undefined;
   if (current !== undefined) {
     const life = lifeOf(current.holder);
-    if (life === 'alive') throw heldError(current, now);
+    if (life === 'alive') throw heldError(store, current, now);
     if (life === 'dead') replaces = current.epoch;
   }
   const answer = await store.acquireLease({
@@ -39,25 +40,29 @@ export async function takeSession(store: Store, sessionId: string, current: Leas
     expires_at: now + LEASE_MS,
     ...(replaces === undefined ? {} : { replaces }),
   });
-  if ('held' in answer) throw heldError(answer.held, now);
+  if ('held' in answer) throw heldError(store, answer.held, now);
   if (current !== undefined) forgetHolder(current.holder);
   return answer.lease;
 }
 
 /** SessionHeldError when somebody drives the session now. */
-export function refuseIfHeld(lease: Lease | undefined, now: number): void {
-  if (lease !== undefined && isHeld(lease, now)) throw heldError(lease, now);
+export function refuseIfHeld(store: Store, lease: Lease | undefined, now: number): void {
+  if (lease !== undefined && isHeld(lease, now)) throw heldError(store, lease, now);
 }
 
-function heldError(lease: Lease, now: number): SessionHeldError {
+function heldError(store: Store, lease: Lease, now: number): SessionHeldError {
   const { pid, host } = lease.holder;
+  const { session_id: id } = lease;
   const life = lifeOf(lease.holder);
-  const until = life === 'alive' ? 'it is alive' : `its lease ends in ${Math.max(1, Math.ceil((lease.expires_at - now) / 1000))}s`;
-  return new SessionHeldError(
-    lease.session_id,
-    `session ${lease.session_id} is driven by process ${pid} on ${host} (${until}); wait for it, or end the session with: plan cancel ${lease.session_id}`,
-    { ...lease.holder, epoch: lease.epoch, expires_at: lease.expires_at },
-  );
+  const seconds = Math.max(1, Math.ceil((lease.expires_at - now) / 1000));
+  const cancel = `end the session with: ${nextCall(store, 'cancel', id)}`;
+  const told = {
+    alive: `(it is alive); wait for it, or ${cancel}`,
+    stopped: `, which is stopped (by SIGSTOP or Ctrl-Z); let it go on with: kill -CONT ${pid}, or end it with: kill -KILL ${pid}, and then: ${nextCall(store, 'resume', id)}. Its lease ends in ${seconds}s; from then on the session can be taken from it`,
+    unknown: `(its lease ends in ${seconds}s); wait for it, or ${cancel}`,
+    dead: `(it has ended); try again: ${nextCall(store, 'resume', id)}`,
+  }[life];
+  return new SessionHeldError(id, `session ${id} is driven by process ${pid} on ${host}${life === 'stopped' ? '' : ' '}${told}`, { ...lease.holder, epoch: lease.epoch, expires_at: lease.expires_at });
 }
 
 /** Renews the lease and watches the store while a session is driven. */

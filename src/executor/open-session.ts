@@ -16,6 +16,7 @@ import type { Lease, LeaseHolder, Store, StoredSession } from '../store/store.js
 import { logDirOf, makeLogDir } from './log-dir.js';
 import { endHolder, giveUp, newHolder } from './drive-holder.js';
 import { LEASE_MS, refuseIfHeld, takeSession } from './lease-keeper.js';
+import { listCall, nextCall, runCall } from './next-call.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { processTagPrefix } from './send-attempt.js';
 import { planEnvSecrets } from './step-inputs.js';
@@ -104,8 +105,8 @@ export interface TakeOptions {
 export async function takeOverSession(host: Host, sessionId: string, options: TakeOptions): Promise<OpenSession | StoredSession> {
   const before = await loadSession(host, sessionId);
   if (before.stored.state.status === 'completed' && options.mode !== 'retry') return before.stored;
-  refuseIfEnded(before.stored, options.mode);
-  refuseIfHeld(before.stored.lease, host.clock.now());
+  refuseIfEnded(host.store, before.stored, options.mode);
+  refuseIfHeld(host.store, before.stored.lease, host.clock.now());
   // Everything that a user can get wrong is said before the session is touched.
   const wanted = again(before, options);
   if (options.mode !== 'cancel') requireSecrets(host, before.plan, toRun(before, wanted));
@@ -119,7 +120,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
       await giveUp(host.store, lease);
       return now.stored;
     }
-    refuseIfEnded(now.stored, options.mode);
+    refuseIfEnded(host.store, now.stored, options.mode);
     await endOrphans(processTagPrefix(host.store, sessionId), 2000, logDirOf(host.store, sessionId));
     return opened(host, now, lease, options);
   } catch (error) {
@@ -150,25 +151,25 @@ interface Loaded {
 async function loadSession(host: Host, sessionId: string, known?: Loaded): Promise<Loaded> {
   const stored = await host.store.getSession(sessionId);
   if (stored === undefined) {
-    throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${host.store.location}; to see the sessions there: plan list`);
+    throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${host.store.location}; to see the sessions there: ${listCall(host.store)}`);
   }
   const plan = known?.plan ?? storedPlan(host.store, stored);
   const steps = new Map([...(await host.store.loadSteps(sessionId))].map(([id, update]) => [id, update.state]));
   return { stored, plan, shape: known?.shape ?? shapeOf(plan), steps, stateOf: (id) => steps.get(id) ?? PENDING };
 }
 
-function refuseIfEnded(stored: StoredSession, mode: TakeOptions['mode']): void {
+function refuseIfEnded(store: Store, stored: StoredSession, mode: TakeOptions['mode']): void {
   const { status } = stored.state;
   const id = stored.start.session_id;
   const ended = status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'expired' || status === 'dead_letter';
   if (mode === 'retry') {
-    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed: there is nothing to retry; to run the plan again: plan run ${stored.start.plan_file}`);
-    if (!ended) throw new UsageError('session_open', `session ${id} is ${status}: it has not ended, so there is nothing to retry; to go on: plan resume ${id}`);
+    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed: there is nothing to retry; to run the plan again: ${runCall(store, stored.start.plan_file)}`);
+    if (!ended) throw new UsageError('session_open', `session ${id} is ${status}: it has not ended, so there is nothing to retry; to go on: ${nextCall(store, 'resume', id)}`);
     return;
   }
   if (status === 'failed' && mode === 'resume') return;
   if (ended && status !== 'completed') {
-    throw new UsageError('session_ended', `session ${id} is ${status}; to run its unfinished steps again: plan retry ${id}`);
+    throw new UsageError('session_ended', `session ${id} is ${status}; to run its unfinished steps again: ${nextCall(store, 'retry', id)}`);
   }
 }
 

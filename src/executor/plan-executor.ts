@@ -8,6 +8,7 @@ import type { LoadedPlan } from '../plan/load.js';
 import type { Store, StoredSession } from '../store/store.js';
 import { cancelSession } from './cancel-session.js';
 import { driveSession, resultOfStored, type DriveHost } from './drive-session.js';
+import { checkCancelOptions, checkLoaded, checkOptions, checkSessionArgument, faultOfCall } from './check-call.js';
 import { createSession, takeOverSession, type OpenSession, type TakeOptions } from './open-session.js';
 import type {
   CancelOptions,
@@ -61,18 +62,33 @@ export class PlanExecutor {
    * anything runs, with StoreError when the store refuses, with StaleEpochError when another process took the session.
    */
   run(loaded: LoadedPlan, options: RunOptions = {}): SessionHandle {
+    const fault = faultOfCall(() => {
+      checkLoaded(loaded);
+      checkOptions('run', options);
+    });
+    if (fault !== undefined) return this.#refuse(fault);
     const sessionId = options.sessionId ?? newSessionId(this.#host.clock.now());
     return this.#start(sessionId, options, () => createSession(this.#host, loaded, sessionId, options.params ?? {}));
   }
 
   /** Goes on with a session: finished steps stay, interrupted ones run again, a failed session's failed steps too. */
   resume(sessionId: string, options: ResumeOptions = {}): SessionHandle {
+    const fault = faultOfCall(() => {
+      checkSessionArgument('resume', sessionId);
+      checkOptions('resume', options);
+    });
+    if (fault !== undefined) return this.#refuse(fault);
     const take: TakeOptions = { mode: 'resume', ...(options.addBudget?.attempts === undefined ? {} : { addAttempts: options.addBudget.attempts }) };
     return this.#start(sessionId, options, () => takeOverSession(this.#host, sessionId, take));
   }
 
   /** Runs failed or named steps of an ended session, and what depends on them, in a new generation. */
   retry(sessionId: string, options: RetryOptions = {}): SessionHandle {
+    const fault = faultOfCall(() => {
+      checkSessionArgument('retry', sessionId);
+      checkOptions('retry', options);
+    });
+    if (fault !== undefined) return this.#refuse(fault);
     const take: TakeOptions = {
       mode: 'retry',
       ...(options.from === undefined ? {} : { from: options.from }),
@@ -87,10 +103,17 @@ export class PlanExecutor {
    * (`ended`). Asked again while the `finally` steps of a cancelled session run, those are ended too.
    * UsageError `unknown_session`, `session_ended`.
    */
-  cancel(sessionId: string, options: CancelOptions & DriveOptions): Promise<CancelResult> {
+  async cancel(sessionId: string, options: CancelOptions & DriveOptions): Promise<CancelResult> {
+    checkSessionArgument('cancel', sessionId);
+    checkCancelOptions(options);
     const request = { requested_at: this.#host.clock.now(), actor: options.actor, reason: options.reason };
     const takeOver = () => this.#start(sessionId, options, () => takeOverSession(this.#host, sessionId, { mode: 'cancel' })).result;
     return cancelSession(this.#host, sessionId, request, takeOver);
+  }
+
+  // A call that makes no sense is told where every other fault is: by the result.
+  #refuse(fault: Error): SessionHandle {
+    return new Drive(this.#host.store, '', {}, () => Promise.reject(fault));
   }
 
   #start(sessionId: string, options: DriveOptions, open: () => Promise<OpenSession | StoredSession>): SessionHandle {

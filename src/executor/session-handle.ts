@@ -9,7 +9,8 @@ import type { StepStatus } from '../core/step-state.js';
 export interface OutputLine {
   step_id: string;
   attempt: number;
-  stream: 'stdout' | 'stderr';
+  /** `stderr` of a command whose stdout is captured; else `output`: all that was written, in the order it came. */
+  stream: 'output' | 'stderr';
   line: string;
 }
 

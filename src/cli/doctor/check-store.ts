@@ -54,6 +54,7 @@ function checkRoom(folder: string): Check {
 }
 
 function checkOwner(path: string): Check | undefined {
+  if (!statSync(path).isFile()) return { name: 'content', status: 'error', message: `${path} is no file`, advice: 'choose another with --store' };
   const kind = fileKind(path);
   if (kind !== 'other' && kind !== 'database') return undefined;
   return { name: 'content', status: 'error', message: `${path} is ${kind === 'database' ? 'the database of another program' : 'not a Planwright database'}`, advice: 'choose another with --store' };
