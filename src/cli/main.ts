@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import { systemClock } from '../core/clock.js';
+import { UsageError } from '../core/error.js';
 import type { CliContext } from './cli-context.js';
 import { reportError } from './error-report.js';
 import { EXIT } from './exit-code.js';
@@ -12,7 +13,10 @@ const context: CliContext = {
   out: new Output(process.stdout, process.env),
   err: new Output(process.stderr, process.env),
   env: process.env,
-  cwd: process.cwd(),
+  // Asked when a verb begins: help needs no folder, and where there is none the verb says so.
+  get cwd() {
+    return currentFolder();
+  },
   clock: systemClock,
   store: undefined,
   onSignal(signal, listener) {
@@ -55,6 +59,14 @@ async function main(args: string[]): Promise<number> {
     return await run();
   } catch (error) {
     return reportError(context, error, json);
+  }
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError('no_folder', 'the current folder was deleted; change to one that exists (cd ..) and try again');
   }
 }
 

@@ -4,7 +4,8 @@ import type { JsonObject, JsonValue } from '../core/json.js';
 import { isTerminalSession } from '../core/session-state.js';
 import { isTerminal, PENDING, STEP_STATUSES, type SkipReason, type StepOutput, type StepState, type StepStatus, type StoredValue } from '../core/step-state.js';
 import type { LogSummary } from '../core/log-summary.js';
-import type { Plan, StepSpec } from '../plan/plan.js';
+import { storedPlan } from '../executor/stored-plan.js';
+import type { StepSpec } from '../plan/plan.js';
 import type { Store, StoredSession } from '../store/store.js';
 import { logPath } from './log-files.js';
 import { nextCommands, type NextCommand } from './next-commands.js';
@@ -65,8 +66,7 @@ export interface SessionView extends SessionHead {
 
 /** @param whole ids of steps whose large values are read in full */
 export async function viewSession(store: Store, stored: StoredSession, now: number, options: { storeOption: string; whole?: readonly string[] }): Promise<SessionView> {
-  // Read as data only: it runs nothing, so it need not be checked again.
-  const plan = JSON.parse(stored.plan_json) as Plan;
+  const plan = storedPlan(store, stored);
   const head = headOf(stored, now);
   const states = await store.loadSteps(stored.start.session_id);
   const steps: StepView[] = [];

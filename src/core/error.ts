@@ -106,10 +106,13 @@ export class CancelRequestedError extends Error {
   }
 }
 
-export const STORE_FAULTS = ['newer', 'corrupt', 'full', 'read_only', 'busy', 'io', 'closed', 'not_a_store'] as const;
+export const STORE_FAULTS = ['newer', 'corrupt', 'full', 'read_only', 'busy', 'io', 'closed', 'not_a_store', 'gone'] as const;
 export type StoreFault = (typeof STORE_FAULTS)[number];
 
-/** The store refused: newer, corrupt, full, read-only, busy for too long, or an I/O error. Exit code 7. */
+/**
+ * The store refused: newer, corrupt, full, read-only, busy for too long, an I/O error, or its file was deleted,
+ * replaced or cut while it was open (`gone`). Exit code 7.
+ */
 export class StoreError extends Error {
   readonly fault: StoreFault;
   constructor(fault: StoreFault, message: string, options?: { cause?: unknown }) {

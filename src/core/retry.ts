@@ -33,7 +33,9 @@ export function decideRetry(
   const given = rule.give_up_on.find((entry) => matchesClass(entry, error));
   if (given !== undefined) return { retry: false, why: `not retried: ${describe(error)} is in give_up_on` };
   if (!rule.retry_on.some((entry) => matchesClass(entry, error))) {
-    return { retry: false, why: `not retried: ${describe(error)} is ${error.class === 'permanent' ? 'permanent' : 'not in retry_on'}` };
+    if (error.class !== 'permanent') return { retry: false, why: `not retried: ${describe(error)} is not in retry_on` };
+    const what = describe(error);
+    return { retry: false, why: `not retried: ${what === 'permanent' ? 'the error' : what} is permanent, which another attempt does not mend` };
   }
   if (failures >= rule.max_attempts) {
     return { retry: false, why: `not retried: ${failures} of ${rule.max_attempts} attempts failed` };

@@ -25,6 +25,8 @@ export interface CancelRequest {
   requested_at: number;
   actor: string;
   reason: string;
+  /** A later request, made while the `finally` steps of the cancelled session ran: they are ended too. */
+  ends_finally?: { requested_at: number; actor: string; reason: string };
 }
 
 export interface SessionState {

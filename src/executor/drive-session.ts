@@ -1,10 +1,11 @@
 // Puts the parts of one drive together: record, driver, lease keeper; and takes them apart again in every ending.
+import { setMaxListeners } from 'node:events';
 import type { FunctionTable } from '../actions/action.js';
 import type { ActionRegistry } from '../actions/registry.js';
 import { steadyTime } from '../core/clock.js';
+import type { Change } from '../core/event.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
-import { parsePlanJson } from '../plan/plan-json.js';
 import { endOrphans } from '../process/orphans.js';
 import type { DriveMark } from '../process/process-tag.js';
 import type { StoredSession } from '../store/store.js';
@@ -20,6 +21,7 @@ import { SessionDriver } from './session-driver.js';
 import type { DriveOptions, SessionResult } from './session-handle.js';
 import { SessionRecord } from './session-record.js';
 import { readStored, type InputSource } from './step-inputs.js';
+import { storedPlan } from './stored-plan.js';
 
 /** What drives of one executor share. */
 export interface DriveHost extends Host {
@@ -60,6 +62,8 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
     ending: () => record.session.ending,
   };
   const hurry = new AbortController();
+  // Every running attempt listens to it.
+  setMaxListeners(0, hurry.signal);
   const logDir = logDirOf(store, sessionId);
   const mark: DriveMark = { store, session_id: sessionId, epoch: lease.epoch };
   const masker = maskerOf(plan, host.secret);
@@ -77,7 +81,8 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
     onOutput: options.onOutput,
   };
   if (open.reason !== undefined) await record.write(open.reason, open.changes, { clearCancel: open.reason === 'retry' });
-  if (open.deadLetter !== undefined) return await endAsDeadLetter(record, open.deadLetter, start.created_at);
+  const dead = open.deadLetter === undefined ? undefined : await endAsDeadLetter(record, open.deadLetter, start.created_at);
+  if (dead !== undefined) return dead;
   const keeper = new LeaseKeeper({
     store,
     clock,
@@ -105,27 +110,23 @@ async function driveUnderLease(host: DriveHost, open: OpenSession, options: Driv
   }
 }
 
-async function endAsDeadLetter(record: SessionRecord, step: { id: string }, createdAt: number): Promise<SessionResult> {
+async function endAsDeadLetter(record: SessionRecord, step: { id: string }, createdAt: number): Promise<SessionResult | undefined> {
   const state = record.state(step.id);
   const message = `step ${step.id} was interrupted ${state.interruptions} times (attempt ${state.attempt}), which is as often as its max_interruptions allows; find out what kills it before you retry`;
-  await record.write(
-    'session_end',
-    [
-      {
-        type: 'session_dead_letter',
-        session: { status: 'dead_letter', error: { class: 'interrupted', code: 'dead_letter', message, step_id: step.id } },
-        data: { step: step.id, interruptions: state.interruptions, attempt: state.attempt },
-      },
-    ],
-    { snapshot: true },
-  );
+  const change: Change = {
+    type: 'session_dead_letter',
+    session: { status: 'dead_letter', error: { class: 'interrupted', code: 'dead_letter', message, step_id: step.id } },
+    data: { step: step.id, interruptions: state.interruptions, attempt: state.attempt },
+  };
+  // A cancel that was stored first wins; the driver then obeys it.
+  if (!(await record.end('session_end', change, { snapshot: true }))) return undefined;
   return resultOf(record, { interrupted: false }, createdAt);
 }
 
 /** The result of a session that has nothing left to drive. */
 export async function resultOfStored(stored: StoredSession, host: Host): Promise<SessionResult> {
   const { state, start } = stored;
-  const plan = parsePlanJson(stored.plan_json);
+  const plan = storedPlan(host.store, stored);
   const steps = await host.store.loadSteps(start.session_id);
   const counts = Object.fromEntries(STEP_STATUSES.map((status) => [status, 0])) as SessionResult['counts'];
   for (const { id } of plan.steps) counts[(steps.get(id)?.state ?? PENDING).status] += 1;

@@ -1,6 +1,7 @@
 // The handle of one drive: its result, its events, and the switch that stops it.
 import type { PlanEvent } from '../core/event.js';
 import type { Store } from '../store/store.js';
+import { onAbort } from './on-abort.js';
 import type { DriveOptions, SessionHandle, SessionResult } from './session-handle.js';
 
 /** What a handle can tell the driver. */
@@ -74,18 +75,17 @@ export class Drive implements SessionHandle {
     }
   }
 
-  // One listener on the host's signal for the whole drive, removed in every ending.
+  // The host's signal is listened to for the whole drive, and no longer, whatever its ending.
   async #run(signal: AbortSignal | undefined, body: (drive: Drive) => Promise<SessionResult>): Promise<SessionResult> {
-    const onAbort = () => this.stop();
     if (signal?.aborted === true) this.#asked = 'stop';
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const forget = signal === undefined ? undefined : onAbort(signal, () => this.stop());
     try {
       return await body(this);
     } catch (error) {
       this.#failure = { error };
       throw error;
     } finally {
-      signal?.removeEventListener('abort', onAbort);
+      forget?.();
       this.#over = true;
       this.notify();
     }

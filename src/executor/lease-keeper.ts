@@ -4,14 +4,17 @@
 //     loses it at once, and so does a drive that its own process ended (drive-holder.ts). Only where life cannot be
 //     judged (another host or pid namespace, a stopped process) does the expiry of the lease decide.
 import type { Clock } from '../core/clock.js';
-import { SessionHeldError, StaleEpochError, StoreError } from '../core/error.js';
+import { SessionHeldError, StaleEpochError, StoreError, type StoreFault } from '../core/error.js';
 import type { CancelRequest } from '../core/session-state.js';
 import type { Lease, LeaseHolder, Store } from '../store/store.js';
 import { forgetHolder, lifeOf } from './drive-holder.js';
+import { nextCall } from './next-call.js';
 
 export const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
 const POLL_MS = 200;
+// Faults of a store that no time mends.
+const HOPELESS: ReadonlySet<StoreFault> = new Set<StoreFault>(['closed', 'gone', 'corrupt']);
 
 /** Whether somebody drives the session: a living process, or one that cannot be judged and whose lease runs. */
 export function isHeld(lease: Lease, now: number): boolean {
@@ -27,7 +30,7 @@ export async function takeSession(store: Store, sessionId: string, current: Leas
   let replaces: number | undefined;
   if (current !== undefined) {
     const life = lifeOf(current.holder);
-    if (life === 'alive') throw heldError(current, now);
+    if (life === 'alive') throw heldError(store, current, now);
     if (life === 'dead') replaces = current.epoch;
   }
   const answer = await store.acquireLease({
@@ -37,25 +40,29 @@ export async function takeSession(store: Store, sessionId: string, current: Leas
     expires_at: now + LEASE_MS,
     ...(replaces === undefined ? {} : { replaces }),
   });
-  if ('held' in answer) throw heldError(answer.held, now);
+  if ('held' in answer) throw heldError(store, answer.held, now);
   if (current !== undefined) forgetHolder(current.holder);
   return answer.lease;
 }
 
 /** SessionHeldError when somebody drives the session now. */
-export function refuseIfHeld(lease: Lease | undefined, now: number): void {
-  if (lease !== undefined && isHeld(lease, now)) throw heldError(lease, now);
+export function refuseIfHeld(store: Store, lease: Lease | undefined, now: number): void {
+  if (lease !== undefined && isHeld(lease, now)) throw heldError(store, lease, now);
 }
 
-function heldError(lease: Lease, now: number): SessionHeldError {
+function heldError(store: Store, lease: Lease, now: number): SessionHeldError {
   const { pid, host } = lease.holder;
+  const { session_id: id } = lease;
   const life = lifeOf(lease.holder);
-  const until = life === 'alive' ? 'it is alive' : `its lease ends in ${Math.max(1, Math.ceil((lease.expires_at - now) / 1000))}s`;
-  return new SessionHeldError(
-    lease.session_id,
-    `session ${lease.session_id} is driven by process ${pid} on ${host} (${until}); wait for it, or end the session with: plan cancel ${lease.session_id}`,
-    { ...lease.holder, epoch: lease.epoch, expires_at: lease.expires_at },
-  );
+  const seconds = Math.max(1, Math.ceil((lease.expires_at - now) / 1000));
+  const cancel = `end the session with: ${nextCall(store, 'cancel', id)}`;
+  const told = {
+    alive: `(it is alive); wait for it, or ${cancel}`,
+    stopped: `, which is stopped (by SIGSTOP or Ctrl-Z); let it go on with: kill -CONT ${pid}, or end it with: kill -KILL ${pid}, and then: ${nextCall(store, 'resume', id)}. Its lease ends in ${seconds}s; from then on the session can be taken from it`,
+    unknown: `(its lease ends in ${seconds}s); wait for it, or ${cancel}`,
+    dead: `(it has ended); try again: ${nextCall(store, 'resume', id)}`,
+  }[life];
+  return new SessionHeldError(id, `session ${id} is driven by process ${pid} on ${host}${life === 'stopped' ? '' : ' '}${told}`, { ...lease.holder, epoch: lease.epoch, expires_at: lease.expires_at });
 }
 
 /** Renews the lease and watches the store while a session is driven. */
@@ -126,7 +133,7 @@ export class LeaseKeeper {
 
   // One missed beat is none: a busy or failing store ends the drive only once the lease has run out.
   #isLoss(error: Error): boolean {
-    if (error instanceof StoreError) return error.fault === 'closed' || this.#clock.elapsed() > this.#heldUntil;
+    if (error instanceof StoreError) return HOPELESS.has(error.fault) || this.#clock.elapsed() > this.#heldUntil;
     return true;
   }
 }

@@ -1,7 +1,7 @@
 // The ways a driver leaves a session: at its end, or at a stop from which it can go on. Each is one commit.
 import { asActionError } from '../actions/as-action-error.js';
 import { ActionError, type ErrorRecord } from '../core/error.js';
-import type { EventType } from '../core/event.js';
+import type { Change, EventType } from '../core/event.js';
 import { formatDuration } from '../core/duration.js';
 import type { JsonObject } from '../core/json.js';
 import type { SessionStatus, TerminalSessionStatus } from '../core/session-state.js';
@@ -24,8 +24,11 @@ const ENDING_EVENT: { [status in TerminalSessionStatus]: EventType } = {
   dead_letter: 'session_dead_letter',
 };
 
-/** Every step has ended: decides how the session ended, resolves its outputs, and saves it with a checkpoint. */
-export async function endSession(plan: Plan, record: SessionRecord, source: InputSource, masker: Masker, now: number): Promise<SessionResult> {
+/**
+ * Every step has ended: decides how the session ended, resolves its outputs, and saves it with a checkpoint. Undefined
+ * when a cancel was stored first: then the session ends by that.
+ */
+export async function endSession(plan: Plan, record: SessionRecord, source: InputSource, masker: Masker, now: number): Promise<SessionResult | undefined> {
   const stateOf = (id: string) => record.state(id);
   const mainCause = rootCause(plan.steps, stateOf, 'main');
   const finallyCause = rootCause(plan.steps, stateOf, 'finally');
@@ -43,23 +46,18 @@ export async function endSession(plan: Plan, record: SessionRecord, source: Inpu
     }
   }
   await record.flush('session_end');
-  await record.write(
-    'session_end',
-    [
-      {
-        type: ENDING_EVENT[ending],
-        session: {
-          status: ending,
-          ending,
-          ended_at: now,
-          ...(outputs === undefined ? {} : { outputs: outputs.stored }),
-          ...(error === undefined ? {} : { error }),
-        },
-      },
-    ],
-    // Nobody goes on with a session that completed; its updates tell its state as well.
-    { snapshot: ending !== 'completed' },
-  );
+  const change: Change = {
+    type: ENDING_EVENT[ending],
+    session: {
+      status: ending,
+      ending,
+      ended_at: now,
+      ...(outputs === undefined ? {} : { outputs: outputs.stored }),
+      ...(error === undefined ? {} : { error }),
+    },
+  };
+  // Nobody goes on with a session that completed; its updates tell its state as well.
+  if (!(await record.end('session_end', change, { snapshot: ending !== 'completed' }))) return undefined;
   return resultOf(record, { interrupted: false, ...(outputs === undefined ? {} : { outputs: outputs.value }) }, source.start.created_at);
 }
 
@@ -96,22 +94,19 @@ async function planOutputs(plan: Plan, source: InputSource, masker: Masker): Pro
   return outputs;
 }
 
-/** Leaves the session resumable: its driver was told to stop, or its budget is spent. */
-export async function leaveSession(record: SessionRecord, createdAt: number, why: 'interrupted' | 'budget'): Promise<SessionResult> {
-  const interrupted = why === 'interrupted';
-  const reason = interrupted ? 'interrupt' : 'pause';
-  await record.flush(reason);
+/** Leaves the session resumable: its driver was told to stop. */
+export async function leaveInterrupted(record: SessionRecord, createdAt: number): Promise<SessionResult> {
+  await record.flush('interrupt');
+  await record.write('interrupt', [{ type: 'session_interrupted', session: { status: 'ready' } }], { snapshot: true });
+  return resultOf(record, { interrupted: true }, createdAt);
+}
+
+/** Leaves the session resumable: its budget is spent. Undefined when a cancel was stored first. */
+export async function leavePaused(record: SessionRecord, createdAt: number): Promise<SessionResult | undefined> {
+  await record.flush('pause');
   const { attempts_used: used, attempts_limit: limit } = record.session;
-  await record.write(
-    reason,
-    [
-      interrupted
-        ? { type: 'session_interrupted', session: { status: 'ready' } }
-        : { type: 'session_paused', session: { status: 'paused_budget' }, data: { attempts_used: used, attempts_limit: limit ?? null } },
-    ],
-    { snapshot: true },
-  );
-  return resultOf(record, { interrupted }, createdAt);
+  const change: Change = { type: 'session_paused', session: { status: 'paused_budget' }, data: { attempts_used: used, attempts_limit: limit ?? null } };
+  return (await record.end('pause', change, { snapshot: true })) ? resultOf(record, { interrupted: false }, createdAt) : undefined;
 }
 
 /** Saves that nothing runs and what is waited for, once per wait. */

@@ -9,7 +9,7 @@ import { isTerminal, PENDING, type StepState } from '../core/step-state.js';
 import { shapeOf, type PlanShape } from '../graph/plan-shape.js';
 import { bindParams } from '../plan/bind-params.js';
 import type { LoadedPlan } from '../plan/load.js';
-import { parsePlanJson, planJson, storedForm } from '../plan/plan-json.js';
+import { planJson, storedForm } from '../plan/plan-json.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { judgeHolder } from '../process/identity.js';
 import { endOrphans } from '../process/orphans.js';
@@ -18,9 +18,11 @@ import type { Lease, LeaseHolder, Store, StoredSession } from '../store/store.js
 import { logDirOf, makeLogDir } from './log-dir.js';
 import { endHolder, giveUp, newHolder } from './drive-holder.js';
 import { LEASE_MS, refuseIfHeld, takeSession } from './lease-keeper.js';
+import { listCall, nextCall, runCall } from './next-call.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
 import { refuseSecretsAtStart, secretsInParams, secretsOf, maskerOf } from './secrets-at-start.js';
 import { planEnvSecrets } from './step-inputs.js';
+import { storedPlan } from './stored-plan.js';
 
 /** Between TERM and KILL for processes that no step waits for, ms. */
 export const ORPHAN_GRACE_MS = 2000;
@@ -116,8 +118,8 @@ export interface TakeOptions {
 export async function takeOverSession(host: Host, sessionId: string, options: TakeOptions): Promise<OpenSession | StoredSession> {
   const before = await loadSession(host, sessionId);
   if (before.stored.state.status === 'completed' && options.mode !== 'retry') return before.stored;
-  refuseIfEnded(before.stored, options.mode);
-  refuseIfHeld(before.stored.lease, host.clock.now());
+  refuseIfEnded(host.store, before.stored, options.mode);
+  refuseIfHeld(host.store, before.stored.lease, host.clock.now());
   // Everything that a user can get wrong is said before the session is touched.
   const wanted = again(before, options);
   if (options.mode !== 'cancel') requireSecrets(host, before.plan, toRun(before, wanted));
@@ -131,7 +133,7 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
       await giveUp(host.store, lease);
       return now.stored;
     }
-    refuseIfEnded(now.stored, options.mode);
+    refuseIfEnded(host.store, now.stored, options.mode);
     await endEarlierProcesses(host.store, lease, before.stored.lease);
     return opened(host, now, lease, options);
   } catch (error) {
@@ -174,25 +176,25 @@ interface Loaded {
 async function loadSession(host: Host, sessionId: string, known?: Loaded): Promise<Loaded> {
   const stored = await host.store.getSession(sessionId);
   if (stored === undefined) {
-    throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${host.store.location}; to see the sessions there: plan list`);
+    throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${host.store.location}; to see the sessions there: ${listCall(host.store)}`);
   }
-  const plan = known?.plan ?? parsePlanJson(stored.plan_json);
+  const plan = known?.plan ?? storedPlan(host.store, stored);
   const steps = new Map([...(await host.store.loadSteps(sessionId))].map(([id, update]) => [id, update.state]));
   return { stored, plan, shape: known?.shape ?? shapeOf(plan), steps, stateOf: (id) => steps.get(id) ?? PENDING };
 }
 
-function refuseIfEnded(stored: StoredSession, mode: TakeOptions['mode']): void {
+function refuseIfEnded(store: Store, stored: StoredSession, mode: TakeOptions['mode']): void {
   const { status } = stored.state;
   const id = stored.start.session_id;
   const ended = status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'expired' || status === 'dead_letter';
   if (mode === 'retry') {
-    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed, and a completed session is final: there is nothing to retry; to run the plan again in a new session: plan run ${stored.start.plan_file}`);
-    if (!ended) throw new UsageError('session_open', `session ${id} is ${status}: it has not ended, so there is nothing to retry; to go on: plan resume ${id}`);
+    if (status === 'completed') throw new UsageError('session_ended', `session ${id} completed, and a completed session is final: there is nothing to retry; to run the plan again in a new session: ${runCall(store, stored.start.plan_file)}`);
+    if (!ended) throw new UsageError('session_open', `session ${id} is ${status}: it has not ended, so there is nothing to retry; to go on: ${nextCall(store, 'resume', id)}`);
     return;
   }
   if (status === 'failed' && mode === 'resume') return;
   if (ended && status !== 'completed') {
-    throw new UsageError('session_ended', `session ${id} is ${status}; to run its unfinished steps again: plan retry ${id}`);
+    throw new UsageError('session_ended', `session ${id} is ${status}; to run its unfinished steps again: ${nextCall(store, 'retry', id)}`);
   }
 }
 
@@ -241,7 +243,7 @@ function opened(host: Host, loaded: Loaded, lease: Lease, options: TakeOptions):
   if (options.addAttempts !== undefined) changes.push(raisedBudget(stored, options.addAttempts));
   const states = new Map(steps);
   for (const change of changes) if (change.step_id !== undefined && change.step !== undefined) states.set(change.step_id, change.step);
-  const dead = options.mode === 'cancel' ? undefined : deadLetter(plan.steps, (id) => states.get(id) ?? PENDING);
+  const dead = options.mode === 'cancel' || stored.cancel !== undefined ? undefined : deadLetter(plan.steps, (id) => states.get(id) ?? PENDING);
   return {
     plan,
     shape,

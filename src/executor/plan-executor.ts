@@ -3,26 +3,14 @@ import { standardActions } from '../actions/standard-actions.js';
 import type { AnyAction, FunctionTable, PlanFunction } from '../actions/action.js';
 import { createRegistry, type ActionRegistry } from '../actions/registry.js';
 import { systemClock, type Clock } from '../core/clock.js';
-import { UsageError } from '../core/error.js';
 import { newSessionId } from '../core/id.js';
-import { isTerminalSession } from '../core/session-state.js';
 import type { LoadedPlan } from '../plan/load.js';
-import { parsePlanJson } from '../plan/plan-json.js';
 import type { Store, StoredSession } from '../store/store.js';
+import { cancelSession } from './cancel-session.js';
 import { driveSession, resultOfStored, type DriveHost } from './drive-session.js';
-import { isHeld } from './lease-keeper.js';
+import { checkCancelOptions, checkLoaded, checkOptions, checkSessionArgument, faultOfCall } from './check-call.js';
 import { createSession, takeOverSession, type OpenSession, type TakeOptions } from './open-session.js';
-import type {
-  CancelOptions,
-  CancelResult,
-  DriveOptions,
-  ResumeOptions,
-  RetryOptions,
-  RunOptions,
-  SessionHandle,
-  SessionResult,
-} from './session-handle.js';
-import { maskerOf } from './secrets-at-start.js';
+import type { CancelOptions, CancelResult, DriveOptions, ResumeOptions, RetryOptions, RunOptions, SessionHandle, SessionResult } from './session-handle.js';
 import { Drive } from './drive.js';
 
 export interface PlanExecutorOptions {
@@ -66,18 +54,33 @@ export class PlanExecutor {
    * anything runs, with StoreError when the store refuses, with StaleEpochError when another process took the session.
    */
   run(loaded: LoadedPlan, options: RunOptions = {}): SessionHandle {
+    const fault = faultOfCall(() => {
+      checkLoaded(loaded);
+      checkOptions('run', options);
+    });
+    if (fault !== undefined) return this.#refuse(fault);
     const sessionId = options.sessionId ?? newSessionId(this.#host.clock.now());
     return this.#start(sessionId, options, () => createSession(this.#host, loaded, sessionId, options.params ?? {}));
   }
 
   /** Goes on with a session: finished steps stay, interrupted ones run again, a failed session's failed steps too. */
   resume(sessionId: string, options: ResumeOptions = {}): SessionHandle {
+    const fault = faultOfCall(() => {
+      checkSessionArgument('resume', sessionId);
+      checkOptions('resume', options);
+    });
+    if (fault !== undefined) return this.#refuse(fault);
     const take: TakeOptions = { mode: 'resume', ...(options.addBudget?.attempts === undefined ? {} : { addAttempts: options.addBudget.attempts }) };
     return this.#start(sessionId, options, () => takeOverSession(this.#host, sessionId, take));
   }
 
   /** Runs failed or named steps of an ended session, and what depends on them, in a new generation. */
   retry(sessionId: string, options: RetryOptions = {}): SessionHandle {
+    const fault = faultOfCall(() => {
+      checkSessionArgument('retry', sessionId);
+      checkOptions('retry', options);
+    });
+    if (fault !== undefined) return this.#refuse(fault);
     const take: TakeOptions = {
       mode: 'retry',
       ...(options.from === undefined ? {} : { from: options.from }),
@@ -87,24 +90,22 @@ export class PlanExecutor {
   }
 
   /**
-   * Stores a cancel. A living driver obeys it within moments (`requested`); where nobody drives the session, it is
-   * driven to its end here, `finally` steps included (`ended`).
+   * Stores a cancel. A living driver obeys it within moments (`requested`, or `ended` when that was quick); where nobody
+   * drives the session, or its driver leaves before it answers, it is driven to its end here, `finally` steps included
+   * (`ended`). Asked again while the `finally` steps of a cancelled session run, those are ended too.
+   * UsageError `unknown_session`, `session_ended`.
    */
   async cancel(sessionId: string, options: CancelOptions & DriveOptions): Promise<CancelResult> {
-    const { store, clock, secret } = this.#host;
-    const stored = await store.getSession(sessionId);
-    if (stored === undefined) throw new UsageError('unknown_session', `there is no session "${sessionId}" in ${store.location}; to see the sessions there: plan list`);
-    if (isTerminalSession(stored.state.status)) {
-      throw new UsageError('session_ended', `session ${sessionId} is ${stored.state.status}: there is nothing to cancel`);
-    }
-    const masker = maskerOf(parsePlanJson(stored.plan_json), secret);
-    await store.requestCancel(sessionId, { requested_at: clock.now(), actor: masker.text(options.actor), reason: masker.text(options.reason) });
-    const lease = (await store.getSession(sessionId))?.lease;
-    if (lease !== undefined && isHeld(lease, clock.now())) {
-      return { outcome: 'requested', status: stored.state.status };
-    }
-    const handle = this.#start(sessionId, options, () => takeOverSession(this.#host, sessionId, { mode: 'cancel' }));
-    return { outcome: 'ended', status: (await handle.result).status };
+    checkSessionArgument('cancel', sessionId);
+    checkCancelOptions(options);
+    const request = { requested_at: this.#host.clock.now(), actor: options.actor, reason: options.reason };
+    const takeOver = () => this.#start(sessionId, options, () => takeOverSession(this.#host, sessionId, { mode: 'cancel' })).result;
+    return cancelSession(this.#host, sessionId, request, takeOver);
+  }
+
+  // A call that makes no sense is told where every other fault is: by the result.
+  #refuse(fault: Error): SessionHandle {
+    return new Drive(this.#host.store, '', {}, () => Promise.reject(fault));
   }
 
   #start(sessionId: string, options: DriveOptions, open: () => Promise<OpenSession | StoredSession>): SessionHandle {

@@ -138,9 +138,10 @@ function contextOf(
   };
 }
 
-// A captured stdout is the value of the step, kept as such; it is no line for people.
+// A captured stdout is the value of the step, kept as such; it is no line for people. Otherwise both streams come as one.
 function lineTeller(spec: StepSpec, attempt: number, onOutput: (line: OutputLine) => void): NonNullable<AttemptContext['onLine']> {
+  const captured = spec.stdout !== undefined;
   return (stream, line) => {
-    if (stream === 'stderr' || spec.stdout === undefined) onOutput({ step_id: spec.id, attempt, stream, line });
+    if (!captured || stream === 'stderr') onOutput({ step_id: spec.id, attempt, stream: captured ? 'stderr' : 'output', line });
   };
 }

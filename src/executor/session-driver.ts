@@ -3,7 +3,9 @@
 // D1. A step is begun only by `#launch`, at most `concurrency` at once, and only while nothing asked for a stop.
 // D2. `#running` holds every step between its launch and the record of its end; the driver leaves only when it is empty.
 // D3. It leaves only when all processes that it started are ended, those included that left the group of their step.
-// D4. After the store failed or the lease was lost nothing more is begun or recorded; what runs is ended.
+// D4. A stored cancel is obeyed however the driver is about to leave: it looks for one last time before it does, and
+//     the commit of another end is refused by the store. Only a driver that was told twice to stop leaves it stored.
+// D5. After the store failed or the lease was lost nothing more is begun or recorded; what runs is ended.
 import { startsProcess } from '../actions/call-module.js';
 import type { AbortCause } from '../actions/action.js';
 import type { Clock } from '../core/clock.js';
@@ -15,13 +17,14 @@ import { liesBefore, type PlanShape } from '../graph/plan-shape.js';
 import type { Plan, StepSpec } from '../plan/plan.js';
 import { Bell } from './bell.js';
 import { rootCause } from './ending.js';
+import { Orders } from './orders.js';
 import { runStep, type StepRunContext } from './run-step.js';
 import type { SessionRecord } from './session-record.js';
-import { endSession, leaveSession, recordWait, resultOf } from './leave-session.js';
+import { endSession, leaveInterrupted, leavePaused, recordWait, resultOf } from './leave-session.js';
 import type { SessionResult } from './session-handle.js';
 import { StepRoom } from './step-room.js';
-import { stepCancelled, stepCompleted, stepFailed, stepSkipped, type StepChange } from './step-change.js';
-import { hasArrived, setTimer } from './step-timers.js';
+import { stepCancelled, stepSkipped, type StepChange } from './step-change.js';
+import { setTimer, wokenStep } from './step-timers.js';
 import { TimerQueue } from './timer-queue.js';
 
 // A key that no step id can be: step ids have no spaces.
@@ -50,9 +53,8 @@ export class SessionDriver {
   readonly #timers: TimerQueue;
   /** Steps whose retry time has come. */
   readonly #due: string[] = [];
-  #stopping = false;
   #budgetSpent = false;
-  #cancelSeen = false;
+  readonly #orders: Orders;
   #ranProcess = false;
   #failure: Error | undefined;
   #savedLayer = '';
@@ -71,7 +73,7 @@ export class SessionDriver {
     }
     const { deadline_at: deadline, ending } = this.#record.session;
     if (deadline !== undefined && ending === undefined) this.#timers.set(SESSION_DEADLINE, deadline);
-    this.#cancelSeen = ending === 'cancelled';
+    this.#orders = new Orders(ending === 'cancelled');
   }
 
   async drive(): Promise<SessionResult> {
@@ -99,8 +101,7 @@ export class SessionDriver {
 
   /** Ctrl-C: start nothing more, end what runs, save, leave the session resumable. */
   stop(): void {
-    if (this.#stopping) return;
-    this.#stopping = true;
+    if (!this.#orders.stop()) return;
     this.#abortRunning({ kind: 'interrupted' });
     this.#bell.ring();
   }
@@ -110,11 +111,14 @@ export class SessionDriver {
     this.#o.hurry.abort();
   }
 
-  /** A cancel is stored: cancel what has not ended, then run `finally` (unless it runs already: then end that too). */
+  /**
+   * A cancel is stored: cancel what has not ended, then run `finally` (unless it runs already: then end that too).
+   * Asked again while `finally` runs, that is ended.
+   */
   cancel(request: CancelRequest): void {
-    if (this.#cancelSeen || this.#stopping || this.#failure !== undefined) return;
-    this.#cancelSeen = true;
-    this.#abandon('cancelled', { kind: 'cancelled', actor: request.actor, reason: request.reason }, `cancelled by ${request.actor}: ${request.reason}`);
+    if (this.#failure !== undefined || this.#o.hurry.signal.aborted) return;
+    const { actor, reason } = this.#orders.cancel(request, this.#frontier.phase === 'finally') ?? {};
+    if (actor !== undefined && reason !== undefined) this.#abandon('cancelled', { kind: 'cancelled', actor, reason }, `cancelled by ${actor}: ${reason}`);
   }
 
   /** The session is lost, or its store failed. */
@@ -126,17 +130,22 @@ export class SessionDriver {
   }
 
   async #turn(): Promise<SessionResult | undefined> {
-    if (!this.#stopping) {
-      this.#takeDue();
-      this.#startReady();
+    if (this.#orders.stopping) {
+      if (this.#running.size > 0) return undefined;
+      if (await this.#endedProcesses()) return undefined;
+      await this.#o.run.lookForCancel();
+      const cancel = this.#o.hurry.signal.aborted ? undefined : this.#orders.goOn();
+      if (cancel === undefined) return leaveInterrupted(this.#record, this.#createdAt);
+      this.cancel(cancel);
     }
+    this.#takeDue();
+    this.#startReady();
     if (this.#running.size > 0) return undefined;
-    const why = this.#stopping ? 'interrupted' : this.#frontier.phase === 'ended' ? 'ended' : this.#budgetSpent ? 'budget' : undefined;
-    if (why === undefined) return this.#wait();
+    const ended = this.#frontier.phase === 'ended';
+    if (!ended && !this.#budgetSpent) return this.#wait();
     if (await this.#endedProcesses()) return undefined;
-    if (why !== 'ended') return leaveSession(this.#record, this.#createdAt, why);
     const { source, masker } = this.#o.run.sending;
-    return endSession(this.#o.plan, this.#record, source, masker, this.#now());
+    return this.#unlessCancelled(await (ended ? endSession(this.#o.plan, this.#record, source, masker, this.#now()) : leavePaused(this.#record, this.#createdAt)));
   }
 
   // Before every way to leave the session. True when there may have been something to end: that takes time, in which
@@ -152,17 +161,13 @@ export class SessionDriver {
   #takeDue(): void {
     for (const key of this.#timers.takeDue()) {
       if (key === SESSION_DEADLINE) {
-        const limit = this.#o.plan.timeout ?? 0;
-        if (this.#frontier.phase === 'main') this.#abandon('expired', { kind: 'session_timeout', limit_ms: limit }, 'the deadline of the session passed');
+        if (this.#frontier.phase === 'main') this.#abandon('expired', { kind: 'session_timeout', limit_ms: this.#o.plan.timeout ?? 0 }, 'the deadline of the session passed');
         continue;
       }
       const state = this.#record.state(key);
       const spec = this.#specs.get(key) as StepSpec;
       if (state.status === 'retry_wait') this.#due.push(key);
-      else if (state.status === 'waiting_timer') {
-        if (hasArrived(spec, state.wake_at, { steady: this.#now(), wall: this.#o.clock.now() })) this.#end(stepCompleted(key, state, { in: 'row', value: { outputs: {}, result: null } }, undefined, this.#now()));
-        else this.#end(stepFailed(spec, state, { class: 'timeout', code: 'step_timeout', message: `the wait would end after the timeout of the step` }, undefined, this.#now()));
-      }
+      else if (state.status === 'waiting_timer') this.#end(wokenStep(spec, state, { steady: this.#now(), wall: this.#o.clock.now() }));
     }
   }
 
@@ -229,13 +234,13 @@ export class SessionDriver {
     if (this.#o.plan.scheduling === 'eager') this.#hand(this.#record.flush(reason));
     this.#hand(this.#record.write(reason, [change]));
     setTimer(this.#timers, this.#specs.get(change.step_id) as StepSpec, change.step, this.#now());
-    if (!this.#stopping) this.#frontier.changed(change.step_id);
+    if (!this.#orders.stopping) this.#frontier.changed(change.step_id);
   }
 
   // A step has ended: saved now, or with its layer.
   #end(change: StepChange): void {
     const wakes = this.#record.session.status !== 'running' && change.type === 'step_completed';
-    if (this.#o.plan.checkpoint_interval === 'per_layer' && !this.#stopping) this.#record.hold(change);
+    if (this.#o.plan.checkpoint_interval === 'per_layer' && !this.#orders.stopping) this.#record.hold(change);
     else this.#hand(this.#record.write('step_end', [wakes ? { ...change, session: { status: 'running' } } : change]));
     this.#frontier.changed(change.step_id);
   }
@@ -251,9 +256,8 @@ export class SessionDriver {
     const finallyToo = this.#frontier.phase === 'finally';
     this.#timers.delete(SESSION_DEADLINE);
     this.#due.length = 0;
-    const open = this.#o.plan.steps.filter(
-      (step) => (finallyToo || !step.finally) && !this.#running.has(step.id) && !isTerminal(this.#record.state(step.id)),
-    );
+    const isOpen = (step: StepSpec) => (finallyToo || !step.finally) && !this.#running.has(step.id) && !isTerminal(this.#record.state(step.id));
+    const open = this.#o.plan.steps.filter(isOpen);
     const changes = open.map((step) => stepCancelled(step.id, this.#record.state(step.id), why, undefined, this.#now()));
     this.#hand(this.#record.flush('cancel'));
     this.#hand(this.#record.write('cancel', [{ type: 'session_ending', session: { ending }, data: { why } }, ...changes]));
@@ -271,12 +275,18 @@ export class SessionDriver {
     if (first === undefined) {
       throw new Error(`session ${this.#record.sessionId} cannot go on: nothing runs, nothing waits, and not every step has ended`);
     }
-    const { key, at: next } = first;
-    await recordWait(this.#record, key === SESSION_DEADLINE ? undefined : key, next);
-    const { maxWaitMs } = this.#o;
-    const tooLong = maxWaitMs !== undefined && next - this.#now() > maxWaitMs && !this.#bell.rung;
+    const { key, at } = first;
+    await recordWait(this.#record, key === SESSION_DEADLINE ? undefined : key, at);
+    const tooLong = at - this.#now() > (this.#o.maxWaitMs ?? Infinity);
     if (!tooLong || (await this.#endedProcesses())) return undefined;
-    return resultOf(this.#record, { interrupted: false, wake_at: next }, this.#createdAt);
+    await this.#o.run.lookForCancel();
+    return this.#bell.rung ? undefined : resultOf(this.#record, { interrupted: false, wake_at: at }, this.#createdAt);
+  }
+
+  // No result: the store refused the end, because a cancel is stored.
+  async #unlessCancelled(result: SessionResult | undefined): Promise<SessionResult | undefined> {
+    if (result === undefined) await this.#o.run.lookForCancel();
+    return result;
   }
 
   #abortRunning(cause: AbortCause): void {

@@ -9,7 +9,8 @@ import type { StepStatus } from '../core/step-state.js';
 export interface OutputLine {
   step_id: string;
   attempt: number;
-  stream: 'stdout' | 'stderr';
+  /** `stderr` of a command whose stdout is captured; else `output`: all that was written, in the order it came. */
+  stream: 'output' | 'stderr';
   line: string;
 }
 
@@ -76,8 +77,12 @@ export interface CancelOptions {
   reason: string;
 }
 
-/** `requested`: a living driver was told and will end it. `ended`: no one drove it, so it was ended here. */
+/** `requested`: it is stored, and the driver of the session ends it. `ended`: the session has ended, here or there. */
 export interface CancelResult {
   outcome: 'requested' | 'ended';
   status: SessionStatus;
+  /** Of a requested cancel: whether the driver has begun to end the session. */
+  answered?: boolean;
+  /** True when the session was being cancelled already: its `finally` steps are ended too. */
+  ends_finally?: boolean;
 }

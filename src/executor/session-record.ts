@@ -130,7 +130,7 @@ export class SessionRecord {
     };
     this.#apply(charged);
     try {
-      await this.#commit('step_start', [charged], { startsWork: true });
+      await this.#commit('step_start', [charged], { unlessCancelled: true });
       return true;
     } catch (error) {
       if (!(error instanceof CancelRequestedError)) throw error;
@@ -140,10 +140,27 @@ export class SessionRecord {
     }
   }
 
+  /**
+   * Ends or pauses the session otherwise than by a cancel. Resolves to false, with the session as before, when a cancel
+   * was stored first.
+   */
+  async end(reason: CommitReason, change: Change, options: { snapshot: boolean }): Promise<boolean> {
+    const before = this.session;
+    this.#apply(change);
+    try {
+      await this.#commit(reason, [change], { ...options, unlessCancelled: true });
+      return true;
+    } catch (error) {
+      if (!(error instanceof CancelRequestedError)) throw error;
+      this.session = before;
+      return false;
+    }
+  }
+
   async #commit(
     reason: CommitReason,
     changes: Change[],
-    options: { snapshot?: boolean; startsWork?: boolean; clearCancel?: boolean },
+    options: { snapshot?: boolean; unlessCancelled?: boolean; clearCancel?: boolean },
   ): Promise<void> {
     const blobs = this.#blobs;
     this.#blobs = [];
@@ -154,7 +171,7 @@ export class SessionRecord {
       at: this.#clock.now(),
       changes,
       ...(blobs.length === 0 ? {} : { blobs }),
-      ...(options.startsWork === true ? { starts_work: true } : {}),
+      ...(options.unlessCancelled === true ? { unless_cancelled: true } : {}),
       ...(options.snapshot === true ? { snapshot: true } : {}),
       ...(options.clearCancel === true ? { clear_cancel: true } : {}),
     });

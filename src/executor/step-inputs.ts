@@ -1,6 +1,6 @@
 // What a step's templates may read when its attempt begins: params, env, secrets, and the outputs of the steps that
 // it refers to. Only those are looked up, so a session of 50,000 steps costs no more than one of five.
-import { ActionError } from '../core/error.js';
+import { ActionError, StoreError } from '../core/error.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import type { SessionStart } from '../core/session-state.js';
 import type { StepOutput, StepState, StoredValue } from '../core/step-state.js';
@@ -60,7 +60,7 @@ function actionReferences(spec: StepSpec): Reference[] {
 export async function readStored(stored: StoredValue, getBlob: InputSource['getBlob']): Promise<JsonValue> {
   if (stored.in === 'row') return stored.value;
   const content = await getBlob(stored.digest);
-  if (content === undefined) throw new Error(`the store lost the blob ${stored.digest} (${stored.bytes} bytes); run: plan doctor`);
+  if (content === undefined) throw new StoreError('corrupt', `the store lost the blob ${stored.digest} (${stored.bytes} bytes), a value of this session; restore a backup (plan audit names what it belongs to)`);
   return JSON.parse(content) as JsonValue;
 }
 

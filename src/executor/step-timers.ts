@@ -1,6 +1,7 @@
 // When a step that waits goes on, and what its time means when it comes.
 import type { StepState } from '../core/step-state.js';
 import type { StepSpec } from '../plan/plan.js';
+import { stepCompleted, stepFailed, type StepChange } from './step-change.js';
 import type { TimerQueue } from './timer-queue.js';
 
 /** Sets the timer of a step that waits; nothing for one that does not. `now`: the drive's time. */
@@ -16,9 +17,11 @@ export function setTimer(timers: TimerQueue, spec: StepSpec, state: StepState, n
   else timers.set(spec.id, Math.min(state.wake_at, state.deadline_at ?? Infinity));
 }
 
-/** Whether the wait of a step is over; otherwise its deadline came first. */
-export function hasArrived(spec: StepSpec, wakeAt: number, now: { steady: number; wall: number }): boolean {
-  return wakeAt <= (waitsForCalendar(spec) ? now.wall : now.steady);
+/** What became of a step whose wait ended: completed, or failed when its deadline came first. */
+export function wokenStep(spec: StepSpec, state: Extract<StepState, { status: 'waiting_timer' }>, now: { steady: number; wall: number }): StepChange {
+  const arrived = state.wake_at <= (waitsForCalendar(spec) ? now.wall : now.steady);
+  if (arrived) return stepCompleted(spec.id, state, { in: 'row', value: { outputs: {}, result: null } }, undefined, now.steady);
+  return stepFailed(spec, state, { class: 'timeout', code: 'step_timeout', message: 'the wait would end after the timeout of the step' }, undefined, now.steady);
 }
 
 /** `wait: until` names a moment of the calendar; `wait: for` a length of time. */

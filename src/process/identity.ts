@@ -39,8 +39,10 @@ export function asWord(text: string): string {
 
 /** Whether the process that `holder` describes still lives, as far as `self` can see. */
 export function judgeHolder(holder: ProcessIdentity, self: ProcessIdentity = processIdentity()): HolderVerdict {
-  if (holder.host !== self.host) return 'unknown';
-  if (holder.boot_id !== self.boot_id) return holder.boot_id === '' || self.boot_id === '' ? 'unknown' : 'dead';
+  // One start of one machine is one machine, whatever it is called: a laptop gets another name in another network.
+  const sameStart = holder.boot_id !== '' && holder.boot_id === self.boot_id;
+  if (!sameStart && holder.host !== self.host) return 'unknown';
+  if (!sameStart && holder.boot_id !== self.boot_id) return holder.boot_id === '' || self.boot_id === '' ? 'unknown' : 'dead';
   if (holder.pid_namespace !== self.pid_namespace) return 'unknown';
   let found: ProcessRow | undefined;
   try {
@@ -68,15 +70,15 @@ function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
-    return bootTime();
+    return bootSession();
   }
 }
 
-// macOS and the BSDs: `{ sec = 1700000000, usec = 123 } Tue Nov 14 …`
-function bootTime(): string {
+// macOS. Not `kern.boottime`: that is wall time minus uptime, and moves when the clock is set. Without an id the start
+// time of a process, which is a date there, tells a process from one of an earlier start.
+function bootSession(): string {
   try {
-    const text = execFileSync('sysctl', ['-n', 'kern.boottime'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    return /sec = (\d+)/.exec(text)?.[1] ?? text.trim();
+    return execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
     return '';
   }

@@ -66,10 +66,11 @@ export interface Commit {
   /** Content to keep under its sha256 (`StoredValue` in blobs). */
   blobs?: Array<{ digest: string; content: string }>;
   /**
-   * True when the commit begins attempts: refused with CancelRequestedError once a cancel is stored. Only once the
-   * session is ending by that cancel (`ending` is `cancelled`) may something begin again: its `finally` steps.
+   * True when a stored cancel wins over this commit: one that begins attempts, or that ends the session otherwise.
+   * Refused with CancelRequestedError once a cancel is stored. Only once the session is ending by that cancel
+   * (`ending` is `cancelled`) may something begin again: its `finally` steps.
    */
-  starts_work?: boolean;
+  unless_cancelled?: boolean;
   /** True when an operator starts an ended session again (a `session_retried` change): the stored cancel no longer holds. */
   clear_cancel?: boolean;
   /** True to write a checkpoint: a snapshot of the whole session after this commit. */
@@ -140,8 +141,11 @@ export interface Store {
 
   /** Writes one unit; resolves to the seq of its last event. StaleEpochError, CancelRequestedError, StoreError. */
   commit(commit: Commit): Promise<number>;
-  /** Stores a cancel (once: a second keeps the first). Returns the one in force. UsageError for ended sessions. */
-  requestCancel(sessionId: string, request: CancelRequest): Promise<CancelRequest>;
+  /**
+   * Stores a cancel. A second keeps the first, and is added to it as its `ends_finally` when `endsFinally` is true.
+   * Returns what is in force. UsageError `session_ended`: an end that is stored first wins.
+   */
+  requestCancel(sessionId: string, request: CancelRequest, endsFinally?: boolean): Promise<CancelRequest>;
   /** What the driver must look at often, cheaply. Undefined when there is no such session. */
   poll(sessionId: string): Promise<{ epoch: number; cancel?: CancelRequest } | undefined>;
 

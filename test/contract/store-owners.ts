@@ -106,7 +106,7 @@ export function describeOwners(name: string, fixture: StoreFixture): void {
 
     test('after a cancel nothing starts, but what runs is still recorded', async () => {
       const { store, lease } = await openWithSession(fixture);
-      const [, begun] = await Promise.allSettled([store.requestCancel('s', ask), store.commit(commitOf(lease, [started('a')], { starts_work: true }))]);
+      const [, begun] = await Promise.allSettled([store.requestCancel('s', ask), store.commit(commitOf(lease, [started('a')], { unless_cancelled: true }))]);
       expect(begun).toMatchObject({ status: 'rejected', reason: expect.any(CancelRequestedError) as unknown });
       expect((await store.loadSteps('s')).size).toBe(0);
       await store.commit(commitOf(lease, [ended('b')]));
@@ -117,9 +117,9 @@ export function describeOwners(name: string, fixture: StoreFixture): void {
       const { store, lease } = await openWithSession(fixture);
       await store.requestCancel('s', ask);
       await store.commit(commitOf(lease, [{ type: 'session_ending', session: { ending: 'failed' } }]));
-      await expect(store.commit(commitOf(lease, [started('f')], { starts_work: true }))).rejects.toThrow(CancelRequestedError);
+      await expect(store.commit(commitOf(lease, [started('f')], { unless_cancelled: true }))).rejects.toThrow(CancelRequestedError);
       await store.commit(commitOf(lease, [{ type: 'session_ending', session: { ending: 'cancelled' } }]));
-      await store.commit(commitOf(lease, [started('f')], { starts_work: true }));
+      await store.commit(commitOf(lease, [started('f')], { unless_cancelled: true }));
     });
 
     test('an ended session cannot be cancelled', async () => {
@@ -136,7 +136,7 @@ export function describeOwners(name: string, fixture: StoreFixture): void {
       const retried: Change = { type: 'session_retried', session: { status: 'running', generation: 2 } };
       await expect(store.commit(commitOf(lease, [retried]))).rejects.toThrow(/belong together/);
       await store.commit(commitOf(lease, [retried], { clear_cancel: true }));
-      await store.commit(commitOf(lease, [started('a')], { starts_work: true }));
+      await store.commit(commitOf(lease, [started('a')], { unless_cancelled: true }));
       expect(await store.poll('s')).toEqual({ epoch: 1 });
       expect((await auditSession(store, 's')).differences).toEqual([]);
     });
@@ -184,7 +184,7 @@ export function describeOwners(name: string, fixture: StoreFixture): void {
       const { one, two, lease } = await both();
       await two.requestCancel('s', { requested_at: T0, actor: 'a', reason: 'r' });
       expect((await one.poll('s'))?.cancel).toMatchObject({ actor: 'a' });
-      await expect(one.commit(commitOf(lease, [started('a')], { starts_work: true }))).rejects.toThrow(CancelRequestedError);
+      await expect(one.commit(commitOf(lease, [started('a')], { unless_cancelled: true }))).rejects.toThrow(CancelRequestedError);
     });
 
     test('everything is there for the next one after closing', async (context) => {

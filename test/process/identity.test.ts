@@ -26,8 +26,19 @@ describe('process identity', () => {
   test('before another start of the machine it is dead; on another host or in another pid namespace nobody can tell', () => {
     expect(judgeHolder({ ...self, boot_id: 'other' })).toBe('dead');
     expect(judgeHolder({ ...self, host: 'other', boot_id: 'other' })).toBe('unknown');
-    expect(judgeHolder({ ...self, host: 'other' })).toBe('unknown');
+    expect(judgeHolder({ ...self, host: 'other', boot_id: '' })).toBe('unknown');
     expect(judgeHolder({ ...self, pid_namespace: 'pid:[1]' })).toBe('unknown');
+  });
+
+  test('a machine that got another name since is the same machine, until its next start', () => {
+    expect(judgeHolder({ ...self, host: 'other' })).toBe('alive');
+    expect(judgeHolder({ ...self, host: 'other', process_start: '1' })).toBe('dead');
+    expect(judgeHolder({ ...self, host: 'other', pid_namespace: 'pid:[1]' })).toBe('unknown');
+  });
+
+  test('a container that started again under the same number: another namespace, or another start time', () => {
+    expect(judgeHolder({ ...self, pid_namespace: 'pid:[1]', process_start: '1' })).toBe('unknown');
+    expect(judgeHolder({ ...self, process_start: '1' })).toBe('dead');
   });
 
   test('a stopped process is told from a running and a dead one', async () => {

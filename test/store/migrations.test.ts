@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { APPLICATION_ID, migrate, needsMigration, readMigrations } from '../../src/store/sqlite/migrate.js';
+import { APPLICATION_ID } from '../../src/store/sqlite/file-kind.js';
+import { migrate, needsMigration, readMigrations } from '../../src/store/sqlite/migrate.js';
 import { openSqliteStore } from '../../src/store/sqlite/index.js';
 import { newSession, temporaryFolder } from '../support/store-samples.js';
 

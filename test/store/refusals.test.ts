@@ -161,11 +161,11 @@ describe('a store that cannot be written', () => {
     const store = await openSqliteStore({ path });
     const lease = await store.createSession(newSession('s'));
     renameSync(path, `${path}.moved`);
-    await expect(store.commit(commitOf(lease, [ended('a')]))).rejects.toMatchObject(refusal('io', /deleted or replaced/));
+    await expect(store.commit(commitOf(lease, [ended('a')]))).rejects.toMatchObject(refusal('gone', /deleted or replaced/));
     renameSync(`${path}.moved`, path);
     expect(await store.commit(commitOf(lease, [ended('a')]))).toBe(2);
     rmSync(path);
-    await expect(store.commit(commitOf(lease, [ended('b')]))).rejects.toMatchObject(refusal('io', /deleted or replaced/));
+    await expect(store.commit(commitOf(lease, [ended('b')]))).rejects.toMatchObject(refusal('gone', /deleted or replaced/));
     await store.close();
   });
 });

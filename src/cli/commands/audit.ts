@@ -1,4 +1,5 @@
 // plan audit SESSION: rebuilds a session from its events and compares with what the store keeps.
+import { storedPlan } from '../../executor/stored-plan.js';
 import { auditSession } from '../../store/audit.js';
 import type { CliContext } from '../cli-context.js';
 import { EXIT } from '../exit-code.js';
@@ -7,9 +8,10 @@ import { createPaint } from '../paint.js';
 import { jsonLine, oneLine } from '../safe-text.js';
 import { plural } from '../words.js';
 
-/** Exit code 1 when they differ. */
+/** Exit code 1 when they differ; 7 when a row of the session is damaged. */
 export async function audit(context: CliContext, sessionId: string, options: { json?: boolean }): Promise<number> {
-  return withSession(context, sessionId, async (store) => {
+  return withSession(context, sessionId, async (store, session) => {
+    storedPlan(store, session);
     const report = await auditSession(store, sessionId);
     const { out } = context;
     const paint = createPaint(out.colour);

@@ -26,7 +26,7 @@ function print({ out }: CliContext, checks: readonly Check[]): void {
   const paint = createPaint(out.colour);
   const painters = { ok: paint.good, warning: paint.notice, error: paint.bad };
   for (const { name, status, message, advice } of checks) {
-    out.line(`${painters[status](status.padEnd(7))}  ${name}: ${oneLine(message, 500)}`);
+    out.line(`${painters[status](status.padEnd(7))}  ${name}: ${oneLine(message, 4000)}`);
     if (advice !== undefined) out.line(`         ${oneLine(advice, 500)}`);
   }
 }

@@ -1,7 +1,8 @@
 // plan logs SESSION [STEP]: what steps wrote, byte by byte.
-import { createReadStream, statSync } from 'node:fs';
-import { UsageError } from '../../core/error.js';
-import type { Plan } from '../../plan/plan.js';
+import { constants, createReadStream, statSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { StoreError, UsageError } from '../../core/error.js';
+import { storedPlan } from '../../executor/stored-plan.js';
 import type { CliContext } from '../cli-context.js';
 import { EXIT } from '../exit-code.js';
 import { logFilesIn, type LogFile } from '../log-files.js';
@@ -15,7 +16,7 @@ export async function logs(context: CliContext, sessionId: string, stepId: strin
   const attempt = options.attempt === undefined ? undefined : parseCount('--attempt', options.attempt, 1);
   if (attempt !== undefined && stepId === undefined) throw new UsageError('bad_option', '--attempt expects a step: plan logs SESSION STEP --attempt N');
   return withSession(context, sessionId, async (store, session) => {
-    const ids = (JSON.parse(session.plan_json) as Plan).steps.map((step) => step.id);
+    const ids = storedPlan(store, session).steps.map((step) => step.id);
     if (stepId !== undefined && !ids.includes(stepId)) throw unknownStep(sessionId, stepId, ids);
     const files = store.logDir === undefined ? [] : logFilesIn(`${store.logDir}/${sessionId}`);
     if (stepId === undefined) await printAll(context, sessionId, ids, files);
@@ -33,7 +34,7 @@ async function printAll(context: CliContext, sessionId: string, ids: readonly st
   let first = true;
   for (const id of ids) {
     for (const file of byStep.get(id) ?? []) {
-      if (statSync(file.path).size === 0) continue;
+      if (statSync(file.path, { throwIfNoEntry: false })?.size === 0) continue;
       const which = `${file.attempt > 1 ? `, attempt ${file.attempt}` : ''}${file.generation > 1 ? `, generation ${file.generation}` : ''}`;
       out.line(`${first ? '' : '\n'}${paint.bold(`==> ${id}${which} <==`)}`);
       first = false;
@@ -54,6 +55,9 @@ async function printOne(context: CliContext, stepId: string, files: readonly Log
 // As it is, but on a terminal without what would command it.
 async function copy({ out }: CliContext, path: string): Promise<void> {
   const decoder = out.tty ? new TextDecoder() : undefined;
+  // Told as what it is: the log was deleted meanwhile, or belongs to another user.
+  const unreadable = (error: Error) => new StoreError('io', `the log ${path} cannot be read (${error.message}); plan doctor checks the place of the logs`);
+  await access(path, constants.R_OK).catch((error: Error) => Promise.reject(unreadable(error)));
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     out.bytes(decoder === undefined ? chunk : safeText(decoder.decode(chunk, { stream: true }), out.colour));
     await out.drained();

@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError, type StoreFault } from '../../core/error.js';
+import { DamagedRow } from './rows.js';
 
 const ADVICE: { [fault in StoreFault]?: string } = {
   full: 'the disk is full; nothing of this commit was stored: free some space and resume',
@@ -18,6 +19,7 @@ export function isBusy(error: unknown): boolean {
 /** An error of SQLite or the file system as StoreError; any other error as it is. */
 export function asStoreError(error: unknown, location: string): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
+  if (error instanceof DamagedRow) return new StoreError('corrupt', `store ${location}: damaged row: ${error.message}; restore a backup, or choose another store (plan doctor lists every damaged row)`, { cause: error });
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string') return error;
   const fault = faultOf(code, location);

@@ -1,11 +1,12 @@
 // Opens the database file: what it is, who may read it, how it is written; nothing about sessions.
-import { accessSync, chmodSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../core/error.js';
 import { BLOCKING_WAIT_MS, retryWhileBusy, type BusyPolicy } from './busy.js';
 import { asStoreError } from './fault.js';
-import { migrate, needsMigration, readMigrations } from './migrate.js';
+import { fileKind, openFiles } from './file-kind.js';
+import { markAsStore, migrate, needsMigration, readMigrations } from './migrate.js';
 import { networkFilesystem } from './network-filesystem.js';
 import { unsafeSqlite } from './sqlite-version.js';
 
@@ -14,7 +15,6 @@ export const MEMORY = ':memory:';
 // Pages of 4 KiB: the log is copied back at 4 MiB, and cut to that when it had to grow further.
 const CHECKPOINT_PAGES = 1000;
 const LOG_LIMIT_BYTES = 4 * 1024 * 1024;
-const SQLITE_HEADER = 'SQLite format 3\0';
 
 /**
  * Opens a store's file, creates it where `create` says so, migrates it.
@@ -34,6 +34,8 @@ export async function openDatabase(
     const busy = <T>(work: () => T) => retryWhileBusy(work, path, options.busy);
     // Before anything is written: the file may belong to another program, or to a newer version of this one.
     const behind = await busy(() => needsMigration(opened, migrations, path));
+    if (path !== MEMORY) closeToOthers(path);
+    if (behind) await busy(() => markAsStore(opened));
     if (path !== MEMORY) await busy(() => useWriteAheadLog(opened, path));
     opened.pragma('foreign_keys = ON');
     opened.pragma('temp_store = MEMORY');
@@ -42,9 +44,6 @@ export async function openDatabase(
     return opened;
   } catch (error) {
     db?.close();
-    if ((error as { code?: unknown }).code === 'SQLITE_NOTADB' && !beginsAsSqlite(path)) {
-      throw new StoreError('not_a_store', `store ${path}: the file is not a Planwright database; it was left as it is: choose another with --store`, { cause: error });
-    }
     throw asStoreError(error, path);
   }
 }
@@ -68,13 +67,10 @@ function checkLibrary(db: Database.Database): void {
   if (why !== undefined) throw new StoreError('io', `SQLite ${version} is refused: ${why}; update better-sqlite3`);
 }
 
-/**
- * Everything that is checked before SQLite sees the file. It must not open an existing file: closing it again would
- * drop the locks that another connection of this process holds on it (POSIX locks belong to the process).
- */
+/** Everything that is checked before SQLite sees the file. One that is no store is not touched, nor its neighbours. */
 function prepareFile(path: string, create: boolean): void {
   const folder = dirname(path);
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) {
     if (!create) throw new StoreError('not_a_store', `store ${path}: there is no such file; run a plan first, or choose another with --store`);
     makeFolder(folder);
@@ -85,11 +81,22 @@ function prepareFile(path: string, create: boolean): void {
   if (!stat.isFile()) throw new StoreError('not_a_store', `store ${path}: expected a file; choose another with --store`);
   refuseNetwork(path, folder);
   accessSync(path, constants.R_OK | constants.W_OK);
-  // Plans carry what people would not show: a file that became readable for others is closed again.
-  if ((stat.mode & 0o077) !== 0 && stat.uid === process.getuid?.()) {
-    for (const suffix of ['', '-wal', '-shm']) {
-      if (statSync(path + suffix, { throwIfNoEntry: false })) chmodSync(path + suffix, 0o600);
-    }
+  if (openFiles.has(stat)) return;
+  const kind = fileKind(path);
+  if (kind === 'other' || kind === 'database') {
+    const what = kind === 'other' ? 'not a Planwright database' : 'the SQLite database of another program';
+    throw new StoreError('not_a_store', `store ${path}: the file is ${what}; it was left as it is: choose another with --store`);
+  }
+  if (kind === 'empty' && !create) throw new StoreError('not_a_store', `store ${path}: the file is empty; run a plan first, or choose another with --store`);
+  if (kind === 'store') closeToOthers(path);
+}
+
+// Plans carry what people would not show: a store that became readable for others is closed again.
+function closeToOthers(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || (stat.mode & 0o077) === 0 || stat.uid !== process.getuid?.()) return;
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (statSync(path + suffix, { throwIfNoEntry: false })) chmodSync(path + suffix, 0o600);
   }
 }
 
@@ -129,17 +136,5 @@ function refuseNetwork(path: string, folder: string): void {
   const network = networkFilesystem(folder);
   if (network !== undefined) {
     throw new StoreError('io', `store ${path}: it lies on a network file system (${network}), where SQLite databases get damaged; choose a local path with --store`);
-  }
-}
-
-/** Asked only about a file that SQLite refused, so that no connection of this process has it open. */
-function beginsAsSqlite(path: string): boolean {
-  const handle = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(SQLITE_HEADER.length);
-    readSync(handle, head, 0, head.length, 0);
-    return head.toString('latin1') === SQLITE_HEADER;
-  } finally {
-    closeSync(handle);
   }
 }

@@ -3,7 +3,7 @@ import { isTerminalSession, type CancelRequest, type SessionState } from '../../
 import type { Change } from '../../core/event.js';
 import { applySessionPatch } from '../session-patch.js';
 import type { Lease } from '../store.js';
-import { cancelOf, leaseOf, stateOf } from './rows.js';
+import { cancelOf, checkNumbers, leaseOf, stateOf } from './rows.js';
 import type { HeadRow, Statements } from './statements.js';
 
 export class SessionHead {
@@ -20,6 +20,7 @@ export class SessionHead {
   #state: SessionState | undefined;
 
   constructor(row: HeadRow) {
+    checkNumbers(row);
     this.session_id = row.session_id;
     this.last_seq = row.last_seq;
     this.epoch = row.epoch;

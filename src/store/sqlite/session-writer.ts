@@ -1,12 +1,11 @@
 // Everything that is written about sessions, as units of one transaction. Each checks first and writes then, so that
 // a refused unit leaves nothing behind and the rest of its transaction stands.
 import { CancelRequestedError, StaleEpochError, UsageError } from '../../core/error.js';
-import type { CommitReason } from '../../core/event.js';
+import type { Change, CommitReason } from '../../core/event.js';
 import { sha256 } from '../../core/json.js';
 import type { CancelRequest } from '../../core/session-state.js';
 import type { Lease, LeaseHolder, NewSession } from '../store.js';
 import { encodeChange, type EncodedChange, type EncodedCommit } from './encode-commit.js';
-import { parseStored } from './rows.js';
 import { SessionHead } from './session-head.js';
 import { isSnapshotDue, shortState, writeSnapshot } from './snapshots.js';
 import type { Statements } from './statements.js';
@@ -92,7 +91,7 @@ export class SessionWriter {
       throw new StaleEpochError(commit.session_id, commit.epoch, head.epoch);
     }
     const cancel = commit.clear_cancel ? undefined : head.cancel;
-    if (commit.starts_work && cancel && head.state.ending !== 'cancelled') throw new CancelRequestedError(commit.session_id);
+    if (commit.unless_cancelled && cancel && head.state.ending !== 'cancelled') throw new CancelRequestedError(commit.session_id);
     head.cancel = cancel;
 
     for (const { digest, content } of commit.blobs ?? []) this.#sql.insertBlob.run(digest, content);
@@ -105,15 +104,17 @@ export class SessionWriter {
     return head.last_seq;
   }
 
-  requestCancel(sessionId: string, request: CancelRequest): CancelRequest {
+  requestCancel(sessionId: string, request: CancelRequest, endsFinally: boolean): CancelRequest {
     const head = this.#need(sessionId);
     if (head.ended) {
       throw new UsageError('session_ended', `session ${sessionId} is ${head.state.status} already; there is nothing to cancel`);
     }
-    if (head.cancel) return head.cancel;
-    head.cancel = request;
-    this.#append(head, encodeChange({ type: 'cancel_requested', data: { ...request } }), request.requested_at, 'cancel');
-    return request;
+    if (head.cancel && !endsFinally) return head.cancel;
+    const { requested_at, actor, reason } = request;
+    const inForce = head.cancel ? { ...head.cancel, ends_finally: { requested_at, actor, reason } } : request;
+    head.cancel = inForce;
+    this.#append(head, encodeChange({ type: 'cancel_requested', data: { ...inForce } }), requested_at, 'cancel');
+    return inForce;
   }
 
   #append(head: SessionHead, change: EncodedChange, at: number, reason: CommitReason): void {
@@ -129,7 +130,7 @@ export class SessionWriter {
       );
       head.updates_since_snapshot += 1;
     }
-    if (change.session_json !== null) head.patch(parseStored(change.session_json, `event ${seq} of session ${session_id}`));
+    if (change.session_json !== null) head.patch(JSON.parse(change.session_json) as NonNullable<Change['session']>);
     head.last_seq = seq;
     head.updated_at = at;
     head.dirty = true;

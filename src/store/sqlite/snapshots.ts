@@ -2,11 +2,10 @@
 //
 // N1. A snapshot holds the merge of all step updates up to its seq, so later ones are all that a load must add.
 // N2. A state longer than LONG_STATE is kept once, in its event; everything else names that event by its seq.
-import { StoreError } from '../../core/error.js';
 import { foldUpdates, type StepUpdate } from '../../core/merge.js';
 import type { StepState } from '../../core/step-state.js';
 import type { Checkpoint } from '../store.js';
-import { checkpointOf, parseStored, type CheckpointRow, type StepRow, type StoredStep } from './rows.js';
+import { checkpointOf, DamagedRow, stateOfStepRow, stepsOf, stepStateOf, type CheckpointRow, type StepRow } from './rows.js';
 import type { Statements } from './statements.js';
 
 /** From this many characters of JSON on a state is not copied but read from its event. */
@@ -48,15 +47,10 @@ export function loadMergedSteps(sql: Statements, sessionId: string): Map<string,
   const merged = new Map<string, StepUpdate>();
   if (snapshot) foldUpdates(merged, stepsOfCheckpoint(sql, sessionId, snapshot));
   const later = sql.steps.all(sessionId, snapshot?.seq ?? 0);
-  return foldUpdates(merged, later.map(({ step_id, seq, epoch, state_json }) => ({
-    step_id,
-    seq,
-    epoch,
-    state:
-      state_json === null
-        ? stateOfEvent(sql, sessionId, seq)
-        : parseStored<StepState>(state_json, `step_updates of session ${sessionId} step ${step_id}`),
-  })));
+  return foldUpdates(merged, later.map((row) => {
+    const { step_id, seq, epoch } = row;
+    return { step_id, seq, epoch, state: stateOfStepRow(row, sessionId) ?? stateOfEvent(sql, sessionId, seq) };
+  }));
 }
 
 /** Checkpoints kept of a session, newest first. */
@@ -73,13 +67,14 @@ function lightUpdate(row: StepRow): LightUpdate {
 }
 
 function stepsOfCheckpoint(sql: Statements, sessionId: string, row: CheckpointRow): StepUpdate[] {
-  const stored = parseStored<StoredStep[]>(row.steps_json, `checkpoint ${row.seq} of session ${sessionId}`);
+  const stored = stepsOf(row, sessionId);
   for (const step of stored) step.state ??= stateOfEvent(sql, sessionId, step.seq);
   return stored as StepUpdate[];
 }
 
 function stateOfEvent(sql: Statements, sessionId: string, seq: number): StepState {
   const json = sql.stepOfEvent.get(sessionId, seq)?.step_json;
-  if (json == null) throw new StoreError('corrupt', `the store is damaged: event ${seq} of session ${sessionId} is missing or holds no step; restore a backup`);
-  return parseStored<StepState>(json, `event ${seq} of session ${sessionId}`);
+  const place = `events, session ${sessionId}, seq ${seq}`;
+  if (json == null) throw new DamagedRow(place, 'the event is missing, or holds no state of a step');
+  return stepStateOf(json, `${place}, step_json`);
 }

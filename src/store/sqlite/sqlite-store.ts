@@ -12,9 +12,10 @@ import { CommitQueue } from './commit-queue.js';
 import { encodeCommit } from './encode-commit.js';
 import { asStoreError } from './fault.js';
 import { logFolderOf } from './log-folder.js';
+import { FileWatch } from './file-watch.js';
 import { LogKeeper } from './log-keeper.js';
 import { MEMORY } from './open-database.js';
-import { cancelOf, eventOf, summaryOf } from './rows.js';
+import { cancelOf, DamagedRow, eventOf, summaryOf } from './rows.js';
 import { SessionWriter, type LeaseRequest } from './session-writer.js';
 import { loadCheckpoints, loadMergedSteps } from './snapshots.js';
 import { prepareStatements, type Statements } from './statements.js';
@@ -33,6 +34,7 @@ export class SqliteStore implements Store {
   readonly #queue: CommitQueue;
   readonly #busy: BusyPolicy;
   readonly #log: LogKeeper | undefined;
+  readonly #files: FileWatch | undefined;
   /** Leases taken through this store: at its end it gives them back, as nobody could write under them any more. */
   readonly #leases = new Map<string, Lease>();
   #closing: Promise<void> | undefined;
@@ -47,7 +49,8 @@ export class SqliteStore implements Store {
     this.#sql = prepareStatements(db);
     this.#writer = new SessionWriter(this.#sql);
     this.#log = location === MEMORY ? undefined : new LogKeeper(db);
-    this.#queue = new CommitQueue(new WriteTransaction(db, this.#sql, this.#writer, location, this.#log), busy);
+    this.#files = location === MEMORY ? undefined : new FileWatch(db, location);
+    this.#queue = new CommitQueue(new WriteTransaction(db, this.#sql, this.#writer, location, this.#log, this.#files), busy);
   }
 
   async createSession(session: NewSession): Promise<Lease> {
@@ -62,7 +65,7 @@ export class SqliteStore implements Store {
       const row = this.#sql.summary.get(sessionId);
       const plan = row && this.#sql.planOf.get(sessionId);
       if (!row) return undefined;
-      if (!plan) throw new StoreError('corrupt', `store ${this.location}: the plan of session ${sessionId} is missing; restore a backup`);
+      if (!plan) throw new DamagedRow(`sessions, session ${sessionId}`, 'its plan, or the text of it, is missing');
       return { ...summaryOf(row), ...plan, last_seq: row.last_seq, epoch: row.epoch };
     });
   }
@@ -104,9 +107,9 @@ export class SqliteStore implements Store {
     return this.#write(() => this.#writer.commit(encoded), encoded.bytes);
   }
 
-  async requestCancel(sessionId: string, request: CancelRequest): Promise<CancelRequest> {
+  async requestCancel(sessionId: string, request: CancelRequest, endsFinally = false): Promise<CancelRequest> {
     const copy = { ...request };
-    return this.#write(() => this.#writer.requestCancel(sessionId, copy), SMALL);
+    return this.#write(() => this.#writer.requestCancel(sessionId, copy, endsFinally), SMALL);
   }
 
   async poll(sessionId: string): Promise<{ epoch: number; cancel?: CancelRequest } | undefined> {
@@ -139,6 +142,7 @@ export class SqliteStore implements Store {
     await Promise.all([...this.#leases.values()].map((lease) => this.#queue.add(() => this.#writer.releaseLease(lease), SMALL).catch(() => undefined)));
     this.#log?.close();
     this.#db.close();
+    this.#files?.end();
   }
 
   #write<T>(apply: () => T, bytes: number): Promise<T> {
@@ -151,6 +155,7 @@ export class SqliteStore implements Store {
     try {
       return await retryWhileBusy(() => {
         if (!this.#db.open) this.#refuseClosed();
+        this.#files?.checkPlaces();
         return work();
       }, this.location, this.#busy);
     } catch (error) {

@@ -7,7 +7,7 @@ const HEAD = `
   SELECT s.session_id, s.state_json, s.cancel_json, s.last_seq, s.epoch, s.updated_at, s.updates_since_snapshot,
          s.snapshot_steps, l.epoch AS lease_epoch, l.expires_at, l.holder_json
   FROM session_states s LEFT JOIN leases l ON l.session_id = s.session_id`;
-const SUMMARY = `
+export const SUMMARY = `
   SELECT c.session_id, c.start_json, s.state_json, s.cancel_json, s.last_seq, s.epoch, s.updated_at,
          s.updates_since_snapshot, s.snapshot_steps, l.epoch AS lease_epoch, l.expires_at, l.holder_json
   FROM sessions c JOIN session_states s ON s.session_id = c.session_id
@@ -75,7 +75,7 @@ export function prepareStatements(db: Database) {
 
     head: query<HeadRow>(`${HEAD} WHERE s.session_id = ?`),
     sessionExists: query<{ found: number }>('SELECT 1 AS found FROM sessions WHERE session_id = ?'),
-    poll: query<{ epoch: number; cancel_json: string | null }>('SELECT epoch, cancel_json FROM session_states WHERE session_id = ?'),
+    poll: query<{ session_id: string; epoch: number; cancel_json: string | null }>('SELECT session_id, epoch, cancel_json FROM session_states WHERE session_id = ?'),
     summary: query<SessionRow>(`${SUMMARY} WHERE c.session_id = ?`),
     listSessions: query<SessionRow>(`
       ${SUMMARY}

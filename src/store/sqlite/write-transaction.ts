@@ -1,11 +1,11 @@
 // One SQLite transaction over the units of a commit queue.
-import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { StoreError } from '../../core/error.js';
 import type { TransactionPort } from './commit-queue.js';
 import { asStoreError } from './fault.js';
+import type { FileWatch } from './file-watch.js';
 import type { LogKeeper } from './log-keeper.js';
-import { MEMORY } from './open-database.js';
+import { DamagedRow } from './rows.js';
 import type { SessionWriter } from './session-writer.js';
 import type { Statements } from './statements.js';
 
@@ -15,22 +15,19 @@ export class WriteTransaction implements TransactionPort {
   readonly #sql: Statements;
   readonly #writer: SessionWriter;
   readonly #log: LogKeeper | undefined;
-  readonly #inode: bigint | undefined;
+  readonly #files: FileWatch | undefined;
 
-  constructor(db: Database, sql: Statements, writer: SessionWriter, location: string, log: LogKeeper | undefined) {
+  constructor(db: Database, sql: Statements, writer: SessionWriter, location: string, log: LogKeeper | undefined, files: FileWatch | undefined) {
     this.location = location;
     this.#db = db;
     this.#sql = sql;
     this.#writer = writer;
     this.#log = log;
-    this.#inode = location === MEMORY ? undefined : inodeOf(location);
+    this.#files = files;
   }
 
   begin(): void {
-    // SQLite goes on writing to a deleted file without a word; such a commit would be lost.
-    if (this.location !== MEMORY && inodeOf(this.location) !== this.#inode) {
-      throw new StoreError('io', `store ${this.location}: the file was deleted or replaced while it was open; resume from what is there now`);
-    }
+    this.#files?.check();
     this.#sql.begin.run();
   }
 
@@ -56,11 +53,9 @@ export class WriteTransaction implements TransactionPort {
   }
 
   isFatal(error: unknown): boolean {
+    // One damaged row harms the session it belongs to, not those whose units wait beside it.
+    if (error instanceof DamagedRow) return false;
     const explained = this.explain(error);
-    return explained instanceof StoreError && ['full', 'corrupt', 'read_only', 'busy'].includes(explained.fault);
+    return explained instanceof StoreError && ['full', 'corrupt', 'read_only', 'busy', 'gone'].includes(explained.fault);
   }
-}
-
-function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
