@@ -51,6 +51,7 @@ export const PROBLEM_CODES = {
   unknown_secret: 'a secret that is not listed',
   unknown_env: 'a variable that is nearly one of the plan',
   unknown_name: 'a member that `session` or `plan` does not have',
+  unknown_status: 'a comparison of a status with a word that it never is',
   env_not_visible: 'a variable that cannot be read at this place',
   reserved_env: 'a variable that the program itself sets',
   reference_not_allowed: 'a read of something that is not known yet at this place',

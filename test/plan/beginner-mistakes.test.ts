@@ -1,0 +1,44 @@
+// What people write who know another tool, or not yet this one. One mistake is one problem, at its place, with what to do.
+import { describe, expect, test } from 'vitest';
+import { loadPlan } from '../../src/plan/load.js';
+
+type Expected = [place: string, code: string, message: RegExp, hint: RegExp | undefined];
+
+const HEAD = 'plan: 1\nname: t\n';
+/** Steps from line 4 on. */
+const steps = (text: string) => `${HEAD}steps:\n${text}`;
+const A = '  a: { run: x, outputs: { v: string }, continue_on_error: true }\n';
+
+const TABLES: Array<[group: string, rows: Array<[title: string, source: string, ...expected: Expected[]]>]> = [
+  ['words for a status', [
+    ['two words that no status has', steps(`${A}  b: { run: y, if: steps.a.status == "success" || "failure" != steps.a.status }\n`), ['5:38', 'unknown_status', /never "success": it is completed, failed, skipped or cancelled/, /"completed"/], ['5:51', 'unknown_status', /never "failure"/, /"failed"/]],
+    ['a word in a list', steps(`${A}  b: { run: y, if: "steps.a.status in ['ok', 'completed']" }\n`), ['5:40', 'unknown_status', /never "ok"/, /"completed"/]],
+    ['a word in a loop over statuses', steps(`${A}  b: { run: y, if: "[steps.a.status].all(s, s != 'error')" }\n`), ['5:50', 'unknown_status', /never "error"/, /"failed"/]],
+    ['a loop over words', steps(`${A}  b: { run: y, if: "['skip', 'failed'].exists(s, s == steps.a.status)" }\n`), ['5:22', 'unknown_status', /never "skip"/, /"skipped"/]],
+    ['another case, in a text', steps(`${A}  b: { run: y, env: { V: "\${{ steps['a'].status == 'Completed' }}" } }\n`), ['5:52', 'unknown_status', /never "Completed"/, /"completed"/]],
+    ['a status of the way', steps(`${A}  b: { run: y, if: steps.a.status == "running" }\n`), ['5:38', 'unknown_status', /never "running"/, /has ended when it is read/]],
+    ['a word for the session', `${steps(A)}finally: { z: { run: y, if: session.status == "skipped" } }\n`, ['5:47', 'unknown_status', /the session is never "skipped": it is completed, failed, cancelled or expired/, undefined]],
+    ['the words that there are', `${steps(`${A}  b: { run: y, if: "steps.a.status in ['completed', 'failed', 'skipped', 'cancelled']" }\n`)}finally: { z: { run: y, if: session.status != "expired" } }\n`],
+  ]],
+  ['guards', [
+    ['a guard in the if of the step is enough', steps(`${A}  b: { run: y, if: has(steps.a.outputs.v) && steps.a.outputs.v != "", env: { V: "\${{ steps.a.outputs.v }}" } }\n  c: { set: { v: "\${{ steps.a.outputs.v }}" }, if: "\${{ steps.a.status == 'completed' }}" }\n`)],
+    ['a guard that is not held by the if', steps(`${A}  b: { run: y, if: has(steps.a.outputs.v) || true, stdin: "\${{ steps.a.outputs.v }}" }\n`), ['5:64', 'may_be_absent', /may be absent/, /has\(/]],
+    ['a guard of the opposite', steps(`${A}  b: { run: y, if: "!has(steps.a.outputs.v)", stdin: "\${{ steps.a.outputs.v }}" }\n`), ['5:59', 'may_be_absent', /may be absent/, /has\(/]],
+  ]],
+];
+
+for (const [group, rows] of TABLES) {
+  describe(group, () => {
+    test.each(rows.map(([title, source, ...expected]) => ({ title, source, expected })))('$title', async ({ source, expected }) => {
+      const result = await loadPlan({ source });
+      const problems = result.ok ? result.warnings : result.problems;
+      expect(problems.map(({ line, column, code, message, hint }) => `${line}:${column} ${code}: ${message} (${hint ?? ''})`)).toHaveLength(expected.length);
+      for (const [i, [place, code, message, hint]] of expected.entries()) {
+        const problem = problems[i];
+        expect(`${problem?.line}:${problem?.column} ${problem?.code}`).toBe(`${place} ${code}`);
+        expect(problem?.message).toMatch(message);
+        if (hint !== undefined) expect(problem?.hint).toMatch(hint);
+      }
+    });
+  });
+}
