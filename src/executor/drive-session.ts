@@ -1,7 +1,5 @@
 // Puts the parts of one drive together: record, driver, lease keeper; and takes them apart again in every ending.
 import { mkdir } from 'node:fs/promises';
-import type { FunctionTable } from '../actions/action.js';
-import type { ActionRegistry } from '../actions/registry.js';
 import type { JsonObject } from '../core/json.js';
 import { PENDING, STEP_STATUSES } from '../core/step-state.js';
 import { parsePlanJson } from '../plan/plan-json.js';
@@ -20,8 +18,6 @@ import { readStored, type InputSource } from './step-inputs.js';
 
 /** What drives of one executor share. */
 export interface DriveHost extends Host {
-  registry: ActionRegistry;
-  functions: FunctionTable;
   random: () => number;
 }
 

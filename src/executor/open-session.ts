@@ -1,4 +1,6 @@
 // Getting hold of a session: a new one, or one that another process left. After this its driver may begin.
+import type { FunctionTable } from '../actions/action.js';
+import type { ActionRegistry } from '../actions/registry.js';
 import type { Clock } from '../core/clock.js';
 import { UsageError } from '../core/error.js';
 import type { Change } from '../core/event.js';
@@ -15,6 +17,7 @@ import { endOrphans } from '../process/orphans.js';
 import type { Lease, Store, StoredSession } from '../store/store.js';
 import { LEASE_MS, newHolder, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
+import { requireFunctions } from './require-functions.js';
 import { processTagPrefix } from './send-attempt.js';
 import { planEnvSecrets } from './step-inputs.js';
 
@@ -24,6 +27,8 @@ export interface Host {
   clock: Clock;
   secret: (name: string) => string | undefined;
   env: { [name: string]: string | undefined };
+  registry: ActionRegistry;
+  functions: FunctionTable;
 }
 
 /** A session that this process drives now. */
@@ -43,7 +48,7 @@ export interface OpenSession {
   deadLetter?: StepSpec;
 }
 
-/** Creates a session. UsageError: `bad_session_id`, `session_exists`, `invalid_params`, `missing_secrets`. */
+/** Creates a session. UsageError: `bad_session_id`, `session_exists`, `invalid_params`, `unknown_function`, `missing_secrets`. */
 export async function createSession(host: Host, loaded: LoadedPlan, sessionId: string, params: JsonObject): Promise<OpenSession> {
   const plan = storedForm(loaded.plan);
   const now = host.clock.now();
@@ -52,6 +57,7 @@ export async function createSession(host: Host, loaded: LoadedPlan, sessionId: s
   }
   const bound = bindParams(plan, params, {});
   if (!bound.ok) throw new UsageError('invalid_params', bound.problems.map((problem) => problem.message).join('; '));
+  requireFunctions(host, plan.steps);
   requireSecrets(host, plan, plan.steps);
   const start: SessionStart = {
     session_id: sessionId,
@@ -93,7 +99,7 @@ export interface TakeOptions {
 
 /**
  * Takes over a session. Returns the stored session instead when there is nothing left to drive (it completed).
- * UsageError: `unknown_session`, `session_ended`, `unknown_step`, `missing_secrets`; SessionHeldError.
+ * UsageError: `unknown_session`, `session_ended`, `unknown_step`, `unknown_function`, `missing_secrets`; SessionHeldError.
  */
 export async function takeOverSession(host: Host, sessionId: string, options: TakeOptions): Promise<OpenSession | StoredSession> {
   const before = await loadSession(host, sessionId);
@@ -102,7 +108,10 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
   refuseIfHeld(before.stored.lease, host.clock.now());
   // Everything that a user can get wrong is said before the session is touched.
   const wanted = again(before, options);
-  if (options.mode !== 'cancel') requireSecrets(host, before.plan, toRun(before, wanted));
+  if (options.mode !== 'cancel') {
+    requireFunctions(host, toRun(before, wanted));
+    requireSecrets(host, before.plan, toRun(before, wanted));
+  }
 
   const holder = newHolder();
   const lease = await takeSession(host.store, sessionId, before.stored.lease, holder, host.clock.now());

@@ -59,7 +59,7 @@ export class PlanExecutor {
 
   /**
    * Starts a new session of a plan.
-   * The handle's result rejects with UsageError (bad session id, session exists, bad params, missing secrets) before
+   * The handle's result rejects with UsageError (bad session id, session exists, bad params, missing functions or secrets) before
    * anything runs, with StoreError when the store refuses, with StaleEpochError when another process took the session.
    */
   run(loaded: LoadedPlan, options: RunOptions = {}): SessionHandle {

@@ -1,6 +1,7 @@
 // What is checked of each step alone: its id, keys that do not go with its kind, scripts, time limits.
 import { parseDuration, formatDuration } from '../core/duration.js';
 import type { AuthoredLimits } from './authored.js';
+import { checkHttp } from './check-http.js';
 import type { PlanPath } from './problem-list.js';
 import type { PlanContext } from './plan-context.js';
 import type { StepDraft } from './step-draft.js';
@@ -23,6 +24,7 @@ export function checkSteps(context: PlanContext): void {
     checkKindKeys(context, draft);
     checkScript(context, draft);
     checkWait(context, draft);
+    checkHttp(context, draft);
     checkLimits(context, draft.path, draft.authored, context.plan.defaults ?? {});
     checkEnvNames(context, [...draft.path, 'env'], draft.authored.env);
   }

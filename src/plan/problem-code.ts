@@ -62,7 +62,11 @@ export const PROBLEM_CODES = {
   interpolation_in_script: '`${{ }}` in a script',
   bad_expression: 'an expression that does not parse',
   type_mismatch: 'an expression of another type than needed',
+  unknown_function: '`call` names a function that is not registered (the command line has none)',
   module_not_found: '`call` names a module that is not there',
+  export_not_found: '`call` names a function that its module does not export',
+  bad_url: 'a URL, or the fixed beginning of one, that no request can be sent to',
+  bad_header: 'a header that HTTP cannot carry',
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEM_CODES;

@@ -25,6 +25,28 @@ const TABLES: Array<[group: string, rows: Array<[title: string, source: string, 
     ['a guard that is not held by the if', steps(`${A}  b: { run: y, if: has(steps.a.outputs.v) || true, stdin: "\${{ steps.a.outputs.v }}" }\n`), ['5:64', 'may_be_absent', /may be absent/, /has\(/]],
     ['a guard of the opposite', steps(`${A}  b: { run: y, if: "!has(steps.a.outputs.v)", stdin: "\${{ steps.a.outputs.v }}" }\n`), ['5:59', 'may_be_absent', /may be absent/, /has\(/]],
   ]],
+  ['addresses', [
+    ...([
+      ['htp://x', /expected http or https/, /http:\/\//],
+      ['http://', /a host behind/, /https:\/\//],
+      ['http:///x', /a host behind/, /https:\/\//],
+      ['"http://?x"', /a host behind/, /https:\/\//],
+      ['http:/x', /begins with http/, /http:\/\/x/],
+      ['https:x.org', /begins with http/, /https:\/\/x\.org/],
+      ['http://h:0/', /a port from 1/, undefined],
+      ['http://h:99999/', /an absolute address/, undefined],
+      ['example.org/x', /begins with http/, /https:\/\/example\.org/],
+      ['localhost:8080/x', /begins with http/, /https:\/\/localhost/],
+      ['/x', /begins with http/, undefined],
+      ['"https://a b"', /white space/, /%20/],
+      ['"https://a/\\n"', /white space/, undefined],
+      ['"https://a\\\\b"', /backslashes/, undefined],
+      ['"htp://${{ env.HOME }}"', /expected http or https/, /http:\/\//],
+      ['"//${{ env.HOME }}"', /begins with http/, undefined],
+    ] as const).map(([url, message, hint]): [string, string, Expected] => [url, steps(`  a: { http: { url: ${url} } }\n`), ['4:21', 'bad_url', message, hint]]),
+    ['addresses that are right, or not known yet', steps(['HTTPS://Example.org', 'http://[::1]:8080/a?b=c#d', 'http://${{ env.HOME }}', '${{ env.HOME }}/x', 'http${{ env.HOME }}', 'https://x.org/\u00e4'].map((url, i) => `  s${i}: { http: { url: "${url}" } }\n`).join(''))],
+    ['headers that HTTP cannot carry', steps('  a: { http: { url: "https://x", headers: { "X-A:": b, ok: "a\\nb", V: "${{ env.HOME }}" } } }\n'), ['4:45', 'bad_header', /the name of a header/, /":"/], ['4:60', 'bad_header', /"ok" holds a character/, /no line ends/]],
+  ]],
 ];
 
 for (const [group, rows] of TABLES) {
