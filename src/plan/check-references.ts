@@ -8,6 +8,7 @@ import { presenceBehind, referencesOf, type Reference } from '../expression/refe
 import { templateExpressions } from '../expression/template-text.js';
 import { stripExpression } from './bare-expression.js';
 import { mayBeAbsent, resultOf } from './absence.js';
+import { checkBraces } from './forgotten-braces.js';
 import { checkEnvReference } from './check-env.js';
 import type { PlanContext } from './plan-context.js';
 import { planSites, stepSites, type Site } from './sites.js';
@@ -33,9 +34,10 @@ function expressionsOf(site: Site): Array<{ expression: string; offset: number }
 export function checkReferences(context: PlanContext, hostEnv: Set<string>): LiveSite[] {
   const live: LiveSite[] = [];
   const visit = (site: Site, present: Presence) => {
-    if (site.form === 'template' && !site.text.includes('${{')) return;
+    if (site.form === 'template' && !site.text.includes('${{')) return checkBraces(context, site);
     const found = checkSite(context, site, hostEnv, present);
-    if (found !== undefined) live.push(found);
+    live.push(found);
+    if (found.sound) checkBraces(context, site);
   };
   for (const site of planSites(context.plan)) visit(site, NOTHING);
   for (const draft of context.drafts.values()) {
@@ -54,7 +56,7 @@ function presenceIn({ authored }: StepDraft): Presence {
   return typeof authored.if === 'string' ? presenceBehind(stripExpression(authored.if).text) : NOTHING;
 }
 
-function checkSite(context: PlanContext, site: Site, hostEnv: Set<string>, present: Presence): LiveSite | undefined {
+function checkSite(context: PlanContext, site: Site, hostEnv: Set<string>, present: Presence): LiveSite {
   const references: Reference[] = [];
   let at = 0;
   try {

@@ -7,7 +7,7 @@ import type { Plan } from './plan.js';
 import type { PlanSurroundings } from './plan-context.js';
 import type { Problem } from './problem.js';
 import { ProblemList, problemOf } from './problem-list.js';
-import { checkSource, readSource, type SourceFault } from './read-source.js';
+import { checkSource, OWN_INPUT, readSource, type SourceFault } from './read-source.js';
 import { NeedsText, readDefinition } from './read-definition.js';
 import { planShape } from './schema-shape.js';
 import { SourceMap } from './source-map.js';
@@ -58,7 +58,8 @@ export async function loadPlan(input: PlanInput, options: LoadOptions = {}): Pro
 
 async function folderOf(file: string): Promise<string> {
   // A link to a plan file means the folder where the plan is.
-  return dirname(await realpath(file).catch(() => resolve(file)));
+  // A pipe is in no folder: relative paths mean the current one.
+  return realpath(file).then(dirname, () => (OWN_INPUT.test(file) ? resolve('.') : dirname(resolve(file))));
 }
 
 async function check(text: string, file: string, place: PlanSurroundings): Promise<LoadResult> {

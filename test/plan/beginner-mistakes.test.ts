@@ -9,6 +9,8 @@ const HEAD = 'plan: 1\nname: t\n';
 const steps = (text: string) => `${HEAD}steps:\n${text}`;
 const A = '  a: { run: x, outputs: { v: string }, continue_on_error: true }\n';
 
+const P = `${HEAD}params: { p: { type: string, default: d } }\nsteps:\n`;
+
 const TABLES: Array<[group: string, rows: Array<[title: string, source: string, ...expected: Expected[]]>]> = [
   ['words for a status', [
     ['two words that no status has', steps(`${A}  b: { run: y, if: steps.a.status == "success" || "failure" != steps.a.status }\n`), ['5:38', 'unknown_status', /never "success": it is completed, failed, skipped or cancelled/, /"completed"/], ['5:51', 'unknown_status', /never "failure"/, /"failed"/]],
@@ -24,6 +26,35 @@ const TABLES: Array<[group: string, rows: Array<[title: string, source: string, 
     ['a guard in the if of the step is enough', steps(`${A}  b: { run: y, if: has(steps.a.outputs.v) && steps.a.outputs.v != "", env: { V: "\${{ steps.a.outputs.v }}" } }\n  c: { set: { v: "\${{ steps.a.outputs.v }}" }, if: "\${{ steps.a.status == 'completed' }}" }\n`)],
     ['a guard that is not held by the if', steps(`${A}  b: { run: y, if: has(steps.a.outputs.v) || true, stdin: "\${{ steps.a.outputs.v }}" }\n`), ['5:64', 'may_be_absent', /may be absent/, /has\(/]],
     ['a guard of the opposite', steps(`${A}  b: { run: y, if: "!has(steps.a.outputs.v)", stdin: "\${{ steps.a.outputs.v }}" }\n`), ['5:59', 'may_be_absent', /may be absent/, /has\(/]],
+  ]],
+  ['forgotten braces', [
+    ...([
+      ['steps.a.outputs.v', 'steps.a.outputs.v', 38],
+      ['see steps.a.outputs.v', 'steps.a.outputs.v', 42],
+      ["'steps[\"a\"].outputs.v'", 'steps["a"].outputs.v', 39],
+      ['params.p', 'params.p', 38],
+      ['"{{ params.p }}"', 'params.p', 39],
+      ['"{{params.p}}"', 'params.p', 39],
+      ['"{{ .params.p }}"', 'params.p', 39],
+      ['"{{ p }}"', 'params.p', 39],
+      ['"$ {{ params.p }}"', 'params.p', 39],
+      ['"${ params.p }"', 'params.p', 39],
+      ['"${params.p}"', 'params.p', 39],
+      ['"$params.p"', 'params.p', 39],
+      ['"$(params.p)"', 'params.p', 39],
+      ['"{{ env.HOME }}"', 'env.HOME', 39],
+      ['"${{ params.p }} {{ params.p }}"', 'params.p', 55],
+    ] as const).map(([value, meant, column]): [string, string, Expected] => [value, `${P}${A}  b: { run: y, needs: [a], env: { V: ${value} } }\n`.replace('continue_on_error: true', 'timeout: 5m'), [`6:${column}`, 'forgotten_braces', /as it is written/, new RegExp(`\\$\\{\\{ ${meant.replace(/[[\].]/g, '\\$&')} \\}\\}`)]]),
+    ['in a command, in set, in a URL and in outputs', `${P}${A}  b: { run: [echo, params.p], after: any }\n  c: { set: { v: [{ w: "{{ params.p }}" }] } }\n  d: { http: { url: "https://x/$params.p" } }\noutputs: { v: steps.a.status }\n`, ['6:20', 'forgotten_braces', /./, /params/], ['7:25', 'forgotten_braces', /./, /params/], ['8:32', 'forgotten_braces', /./, /params/], ['9:15', 'forgotten_braces', /./, /steps/]],
+    ['in a script, where only env helps', `${P}  a: { run: "echo $params.p" }\n`, ['5:19', 'forgotten_braces', /a script cannot read/, /by env: .*\$\{\{ params\.p \}\}/]],
+    ['where a duration is meant, one problem', `${P}  a: { wait: { for: params.p } }\n`, ['5:21', 'bad_duration', /./, /\$\{\{ params\.p \}\}/]],
+    ['where a time is meant, one problem', `${P}  a: { wait: { until: params.p } }\n`, ['5:23', 'bad_time', /./, /\$\{\{ params\.p \}\}/]],
+    ['where an address is meant, one problem', `${P}  a: { http: { url: params.p } }\n`, ['5:21', 'bad_url', /./, /\$\{\{ params\.p \}\}/]],
+    ['braces that are not closed', `${P}  a: { run: [echo, "\${{ params.p }"] }\n`, ['5:21', 'bad_expression', /not closed/, /\}\}/]],
+    ['braces that are not closed, before others', `${P}  a: { run: [echo, "\${{ params.p } \${{ params.p }}"] }\n`, ['5:21', 'bad_expression', /not closed/, /\}\}/]],
+    ['braces of another kind in a condition', `${P}  a: { run: x, if: "{{ params.p == '1' }}" }\n`, ['5:40', 'bad_expression', /./, /alone, or in \$\{\{/]],
+    ['a dollar in a condition', `${P}  a: { run: x, if: "$params.p == '1'" }\n`, ['5:21', 'bad_expression', /./, /no "\$" here/]],
+    ['what other programs read is left alone', `${P}  a: { run: [docker, inspect, --format, "{{ .State }} {{json .}} \${HOME} $HOME $(pwd) params.yaml my.params.p steps.x.y $\${{ params.p }}"] }\n  b: { run: "python -c 'print(params.p)'", env: { F: /etc/params.p/x } }\n`],
   ]],
   ['addresses', [
     ...([
