@@ -1,7 +1,7 @@
 // Planwright's public API, in reading order.
 
 // A plan: YAML in, canonical plan out.
-export { loadPlan, type LoadedPlan, type LoadResult, type PlanInput } from './plan/load.js';
+export { loadPlan, type LoadedPlan, type LoadOptions, type LoadResult, type PlanInput } from './plan/load.js';
 export { bindParams } from './plan/bind-params.js';
 export type * from './plan/plan.js';
 export type { Problem } from './plan/problem.js';

@@ -20,7 +20,16 @@ const stillRunning = new Set<string>();
 
 /** The action for `call`. result = what the function returns; nothing returned is null. */
 export function createCallAction(pool: PipePool = createPipePool()): Action<CallAction> {
-  return { kind: 'call', execute: (action, context) => call(action, context, pool) };
+  const action: Action<CallAction> = { kind: 'call', execute: (one, context) => call(one, context, pool) };
+  standard.add(action);
+  return action;
+}
+
+const standard = new WeakSet<object>();
+
+/** Whether an action looks functions up among those that are registered; one that a host brought may find them its own way. */
+export function isStandardCall(action: object): boolean {
+  return standard.has(action);
 }
 
 async function call(action: CallAction, context: AttemptContext, pool: PipePool): Promise<ActionOutcome> {

@@ -4,6 +4,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { ActionError, type ErrorRecord } from '../core/error.js';
 import { findNonJson, type JsonObject } from '../core/json.js';
 import type { HttpAction } from '../plan/plan.js';
+import { portFault } from '../core/http-address.js';
 import { quote } from '../core/suggest.js';
 import type { Masker } from '../process/masker.js';
 import { OutputSink } from '../process/output-sink.js';
@@ -111,6 +112,8 @@ function parseUrl(text: string, masker: Masker): URL {
     throw invalid('http.url: expected an absolute address such as https://example.org/path, found one that cannot be read');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid(`http.url: expected http or https, found ${quote(masker.part(text, 0, text.indexOf(':') + 1))}`);
+  const port = portFault(url);
+  if (port !== undefined) throw invalid(`http.url: ${port.message}`);
   return url;
 }
 

@@ -1,7 +1,5 @@
 // Puts the parts of one drive together: record, driver, lease keeper; and takes them apart again in every ending.
 import { setMaxListeners } from 'node:events';
-import type { FunctionTable } from '../actions/action.js';
-import type { ActionRegistry } from '../actions/registry.js';
 import { steadyTime } from '../core/clock.js';
 import type { Change } from '../core/event.js';
 import type { JsonObject } from '../core/json.js';
@@ -25,8 +23,6 @@ import { storedPlan } from './stored-plan.js';
 
 /** What drives of one executor share. */
 export interface DriveHost extends Host {
-  registry: ActionRegistry;
-  functions: FunctionTable;
   random: () => number;
 }
 

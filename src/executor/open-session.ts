@@ -1,4 +1,6 @@
 // Getting hold of a session: a new one, or one that another process left. After this its driver may begin.
+import type { FunctionTable } from '../actions/action.js';
+import type { ActionRegistry } from '../actions/registry.js';
 import type { Clock } from '../core/clock.js';
 import { SessionHeldError, UsageError } from '../core/error.js';
 import type { Change } from '../core/event.js';
@@ -20,6 +22,7 @@ import { endHolder, giveUp, newHolder } from './drive-holder.js';
 import { LEASE_MS, refuseIfHeld, takeSession } from './lease-keeper.js';
 import { listCall, nextCall, runCall } from './next-call.js';
 import { deadLetter, interruptedSteps, resetSteps, sessionRetried, stepsToRetry } from './resume-plan.js';
+import { requireFunctions } from './require-functions.js';
 import { refuseSecretsAtStart, secretsInParams, secretsOf, maskerOf } from './secrets-at-start.js';
 import { planEnvSecrets } from './step-inputs.js';
 import { storedPlan } from './stored-plan.js';
@@ -33,6 +36,8 @@ export interface Host {
   clock: Clock;
   secret: (name: string) => string | undefined;
   env: { [name: string]: string | undefined };
+  registry: ActionRegistry;
+  functions: FunctionTable;
 }
 
 /** A session that this process drives now. */
@@ -53,7 +58,7 @@ export interface OpenSession {
 }
 
 /**
- * Creates a session. UsageError: `bad_session_id`, `session_exists`, `invalid_params`, `missing_secrets`,
+ * Creates a session. UsageError: `bad_session_id`, `session_exists`, `invalid_params`, `unknown_function`, `missing_secrets`,
  * `secret_in_param`, `secret_in_session`.
  */
 export async function createSession(host: Host, loaded: LoadedPlan, sessionId: string, params: JsonObject): Promise<OpenSession> {
@@ -67,6 +72,7 @@ export async function createSession(host: Host, loaded: LoadedPlan, sessionId: s
   if (inParams.length > 0) throw new UsageError('secret_in_param', `${inParams.map(({ message, hint }) => `${message}; ${hint}`).join('; ')}. Nothing was started`);
   const bound = bindParams(plan, params, {});
   if (!bound.ok) throw new UsageError('invalid_params', bound.problems.map((problem) => problem.message).join('; '));
+  requireFunctions(host, plan.steps);
   requireSecrets(host, plan, plan.steps);
   const hostEnv = Object.fromEntries(plan.host_env.map((name) => [name, host.env[name] ?? null]));
   refuseSecretsAtStart(secrets, loaded, sessionId, hostEnv);
@@ -113,7 +119,7 @@ export interface TakeOptions {
 
 /**
  * Takes over a session. Returns the stored session instead when there is nothing left to drive (it completed).
- * UsageError: `unknown_session`, `session_ended`, `unknown_step`, `missing_secrets`; SessionHeldError.
+ * UsageError: `unknown_session`, `session_ended`, `unknown_step`, `unknown_function`, `missing_secrets`; SessionHeldError.
  */
 export async function takeOverSession(host: Host, sessionId: string, options: TakeOptions): Promise<OpenSession | StoredSession> {
   const before = await loadSession(host, sessionId);
@@ -122,7 +128,10 @@ export async function takeOverSession(host: Host, sessionId: string, options: Ta
   refuseIfHeld(host.store, before.stored.lease, host.clock.now());
   // Everything that a user can get wrong is said before the session is touched.
   const wanted = again(before, options);
-  if (options.mode !== 'cancel') requireSecrets(host, before.plan, toRun(before, wanted));
+  if (options.mode !== 'cancel') {
+    requireFunctions(host, toRun(before, wanted));
+    requireSecrets(host, before.plan, toRun(before, wanted));
+  }
 
   await makeLogDir(host.store, sessionId);
   const holder = newHolder();

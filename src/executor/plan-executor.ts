@@ -49,7 +49,7 @@ export class PlanExecutor {
 
   /**
    * Starts a new session of a plan.
-   * The handle's result rejects with UsageError (bad session id, session exists, bad params, missing secrets, a
+   * The handle's result rejects with UsageError (bad session id, session exists, bad params, missing functions or secrets, a
    * secret in what would be stored) before
    * anything runs, with StoreError when the store refuses, with StaleEpochError when another process took the session.
    */

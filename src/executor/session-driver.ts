@@ -8,17 +8,17 @@
 // D5. After the store failed or the lease was lost nothing more is begun or recorded; what runs is ended.
 import { startsProcess } from '../actions/call-module.js';
 import type { AbortCause } from '../actions/action.js';
-import type { Clock } from '../core/clock.js';
 import type { CommitReason } from '../core/event.js';
 import type { CancelRequest, TerminalSessionStatus } from '../core/session-state.js';
 import { isTerminal } from '../core/step-state.js';
 import { FrontierIndex } from '../graph/frontier-index.js';
-import { liesBefore, type PlanShape } from '../graph/plan-shape.js';
-import type { Plan, StepSpec } from '../plan/plan.js';
+import { liesBefore } from '../graph/plan-shape.js';
+import type { StepSpec } from '../plan/plan.js';
 import { Bell } from './bell.js';
+import type { DriverOptions } from './driver-options.js';
 import { rootCause } from './ending.js';
 import { Orders } from './orders.js';
-import { runStep, type StepRunContext } from './run-step.js';
+import { runStep } from './run-step.js';
 import type { SessionRecord } from './session-record.js';
 import { endSession, leaveInterrupted, leavePaused, recordWait, resultOf } from './leave-session.js';
 import type { SessionResult } from './session-handle.js';
@@ -29,19 +29,6 @@ import { TimerQueue } from './timer-queue.js';
 
 // A key that no step id can be: step ids have no spaces.
 const SESSION_DEADLINE = ' deadline';
-
-export interface DriverOptions {
-  plan: Plan;
-  shape: PlanShape;
-  record: SessionRecord;
-  run: StepRunContext;
-  clock: Clock;
-  maxWaitMs: number | undefined;
-  /** Aborted by the driver when what runs must end without grace. */
-  hurry: AbortController;
-  /** Ends whatever processes of this session still run, those that left their group included. */
-  endProcesses: () => Promise<void>;
-}
 
 export class SessionDriver {
   readonly #o: DriverOptions;

@@ -7,6 +7,7 @@ import { findUnknown, type NameFault } from './find-unknown.js';
 import { isWhole } from './is-whole.js';
 import { hintFor } from '../core/suggest.js';
 import { slotsOf, type Slot } from './references.js';
+import { findUnknownStatus } from './status-words.js';
 import { parseExpression, type Node } from './syntax.js';
 import { parseTemplate } from './template-text.js';
 
@@ -21,7 +22,7 @@ export interface TypeEnvironment {
 }
 
 export interface ExpressionFault {
-  code: NameFault['code'] | 'type_mismatch';
+  code: NameFault['code'] | 'type_mismatch' | 'unknown_status';
   message: string;
   hint?: string;
   /** Where in the text that was checked. */
@@ -40,7 +41,7 @@ export function checkExpression(text: string, environment: TypeEnvironment, expe
   } catch (error) {
     return { faults: [faultOf(error, text, 'bad_expression')] };
   }
-  const faults = [...findUnknown(tree, text), ...slots.flatMap((slot) => httpFault(slot, environment))];
+  const faults = [...findUnknown(tree, text), ...slots.flatMap((slot) => httpFault(slot, environment)), ...findUnknownStatus(tree, text)];
   if (faults.length > 0) return { faults };
   const only = onlyReference(text);
   if (only !== undefined) return asExpected(resultOfOnly(only, environment), text, expected);

@@ -4,6 +4,7 @@ import { Environment, EvaluationError, type ASTNode } from '@marcbachmann/cel-js
 import type { JsonValue } from '../core/json.js';
 import { celValue, exactNumber, jsonValue, textOf, TOO_LARGE } from './json-value.js';
 import { matchesPattern } from './pattern.js';
+import { checkResultSize, countTurns, resetCost, spend, spendOn, tooLong, tooMany } from './evaluation-cost.js';
 import { isForbiddenKey } from './find-unknown.js';
 
 /** Types of variables as the library names them, each with the letter that their names begin with. */
@@ -12,19 +13,12 @@ export type CelType = keyof typeof LETTERS;
 
 // An expression written again has more nodes than its source, which was bounded already.
 const LIMITS = { maxAstNodes: 20_000, maxDepth: 500, maxListElements: 1000, maxMapEntries: 1000, maxCallArguments: 32 };
-const MOST_TURNS = 1_000_000;
 
 let shared: Environment | undefined;
-let turns = 0;
 
 /** The shared environment; made at the first use. */
 export function celEnvironment(): Environment {
   return (shared ??= makeEnvironment());
-}
-
-/** Begins an evaluation: its loops together may take a million turns. */
-export function resetTurns(): void {
-  turns = 0;
 }
 
 /** The i-th variable of a type, known to the environment from now on. */
@@ -58,22 +52,24 @@ function makeEnvironment(): Environment {
   add('_index(double): int', (value: number) => wholeNumber(value, 'an index'));
   add('_index(string): string', (value: string) => value);
   add('_key(string): string', (key: string) => (isForbiddenKey(key) ? fail(`an expression cannot make an object with the key "${key}"`) : key));
-  add('_turns(A): A', countTurns);
-  add('string._matches(string): bool', (text: string, pattern: string) => attempt(() => matchesPattern(text, pattern)));
+  add('_turns(A): A', (range: unknown) => paid(countTurns(range), range));
+  add('_paid(A): A', (value: unknown) => paid(spendOn(value), value));
+  add('string._matches(string): bool', (text: string, pattern: string) => paid(spend(4 * text.length + 300 * pattern.length), attempt(() => matchesPattern(text, pattern))));
   add('list._join(): string', (list: unknown[]) => joined(list, ''));
   add('list._join(string): string', joined);
   add('join(list, string): string', joined);
-  add('toJson(dyn): string', (value: unknown) => attempt(() => JSON.stringify(jsonValue(value))));
+  add('toJson(dyn): string', (value: unknown) => attempt(() => jsonText(value)));
   add('fromJson(string): dyn', fromJson);
   add('lower(string): string', (text: string) => text.toLowerCase());
   add('upper(string): string', (text: string) => text.toUpperCase());
-  add('replace(string, string, string): string', (text: string, from: string, to: string) => text.split(from).join(to));
+  add('replace(string, string, string): string', replaced);
   // The library's own take an integer of its kind.
   add('string.substring(double): string', (text: string, start: number) => slice(text, start, text.length));
   add('string.substring(double, double): string', slice);
   add('string.indexOf(string, double): int', (text: string, part: string, from: number) => BigInt(text.indexOf(part, Number(wholeNumber(from, 'indexOf')))));
   add('string.lastIndexOf(string, double): int', (text: string, part: string, from: number) => BigInt(text.lastIndexOf(part, Number(wholeNumber(from, 'lastIndexOf')))));
-  add('string.split(string, double): list<string>', split);
+  add('string._split(string): list<string>', (text: string, separator: string) => split(text, separator, -1));
+  add('string._split(string, double): list<string>', split);
   add('timestamp(double): google.protobuf.Timestamp', (seconds: number) => new Date(seconds * 1000));
   return env;
 }
@@ -88,11 +84,33 @@ function fail(message: string, node?: ASTNode): never {
   throw new EvaluationError({ code: 'planwright', message, ...(node === undefined ? {} : { node }) });
 }
 
-// Counted when a loop begins: exists() and all() go on after an error in a turn, so that cannot end them.
-function countTurns(range: unknown): unknown {
-  if (Array.isArray(range)) turns += range.length;
-  else if (typeof range === 'object' && range !== null) turns += range instanceof Map ? range.size : Object.keys(range).length;
-  return turns > MOST_TURNS ? fail(`the loops of one expression may take ${MOST_TURNS} turns together`) : range;
+let exhausted: EvaluationError | undefined;
+
+/** Begins an evaluation. */
+export function beginEvaluation(): void {
+  exhausted = undefined;
+  resetCost();
+}
+
+// The value, when nothing is wrong with its cost. Loops such as exists() go on after an error, a million times if they
+// may: the one error is thrown again and again, since making one costs more than the turn.
+function paid<T>(wrong: string | undefined, value: T): T {
+  if (wrong === undefined) return value;
+  throw (exhausted ??= new EvaluationError({ code: 'planwright', message: wrong }));
+}
+
+function replaced(text: string, from: string, to: string): string {
+  // Between all characters, as splitting the text would do.
+  const times = from === '' ? Math.max(0, text.length - 1) : occurrences(text, from);
+  const length = text.length + times * (to.length - from.length);
+  paid(tooLong(length) ?? spend(text.length + length + 64 * times), undefined);
+  return from === '' ? [...text].join(to) : text.replaceAll(from, () => to);
+}
+
+function occurrences(text: string, part: string): number {
+  let times = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) times += 1;
+  return times;
 }
 
 function attempt<T>(compute: () => T): T {
@@ -115,16 +133,33 @@ function slice(text: string, start: number, end: number): string {
 
 function split(text: string, separator: string, most: number): string[] {
   const limit = Number(wholeNumber(most, 'split'));
+  const items = separator === '' ? text.length : occurrences(text, separator) + 1;
+  paid(tooMany(items) ?? spend(text.length + 64 * items), undefined);
   const parts = text.split(separator);
   if (limit < 0 || parts.length <= limit) return parts;
   return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)];
 }
 
 function joined(list: unknown[], separator: string): string {
-  return list.map((item) => (item === null ? fail('join: an item is null, which is no text') : attempt(() => textOf(jsonValue(item))))).join(separator);
+  let length = 0;
+  const texts = list.map((item) => {
+    if (item === null) fail('join: an item is null, which is no text');
+    const text = typeof item === 'object' ? attempt(() => jsonText(item)) : attempt(() => textOf(jsonValue(item)));
+    length += text.length + separator.length;
+    paid(tooLong(length) ?? spend(text.length), undefined);
+    return text;
+  });
+  return texts.join(separator);
+}
+
+function jsonText(value: unknown): string {
+  checkResultSize(value);
+  const text = JSON.stringify(jsonValue(value));
+  return paid(tooLong(text.length) ?? spend(4 * text.length), text);
 }
 
 function fromJson(text: string): unknown {
+  paid(spend(4 * text.length), undefined);
   try {
     return celValue(JSON.parse(text) as JsonValue);
   } catch {

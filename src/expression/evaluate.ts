@@ -2,7 +2,8 @@
 import { Optional } from '@marcbachmann/cel-js';
 import type { JsonValue } from '../core/json.js';
 import { compileExpression, onlyReference, type Compiled } from './compile.js';
-import { resetTurns } from './environment.js';
+import { beginEvaluation } from './environment.js';
+import { checkResultSize } from './evaluation-cost.js';
 import { ExpressionError, inExpression } from './expression-error.js';
 import { celValue, jsonValue } from './json-value.js';
 import { memoize } from './memoize.js';
@@ -39,14 +40,20 @@ export function evaluateExpression(text: string, scope: EvaluationScope): JsonVa
   if (program.only !== undefined) return present(program.only, scope, text);
   const values = Object.create(program.values) as { scope: EvaluationScope };
   values.scope = scope;
-  resetTurns();
+  beginEvaluation();
   let result: unknown;
+  // Loops such as exists() meet an error in every turn; where it was thrown in this code is of no use to anybody.
+  const frames = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
   try {
     result = program.compiled.run(values);
   } catch (error) {
     throw program.compiled.explain(error);
+  } finally {
+    Error.stackTraceLimit = frames;
   }
   try {
+    checkResultSize(result);
     return jsonValue(result);
   } catch (error) {
     throw new ExpressionError(inExpression((error as Error).message, text), text);

@@ -5,7 +5,7 @@
 //     (`_n`), an index an integer again (`_index`). Sums and products of integers are exact, or an error (`_exact`); a
 //     division is that of decimals whatever is divided, but not by zero (`_finite`).
 // P3. Where the library is unsafe, its place is taken: `matches` (JavaScript's patterns), keys of objects that it would
-//     leave out, loops that would take hours (`_turns`).
+//     leave out, loops that would take hours (`_turns`, and `_paid` for what is done in them), `split`, which kills the process.
 //
 // Names that begin with `_` are ours; no expression can have them (find-unknown.ts).
 import { COUNTING_FUNCTIONS, COUNTING_METHODS, MACROS } from './functions.js';
@@ -30,10 +30,14 @@ export function printExpression(tree: Node, slots: readonly NamedSlot[], loose: 
 }
 
 const BINARY: { [op: string]: number } = { '||': 2, '&&': 3, '==': 4, '!=': 4, '<': 5, '<=': 5, '>': 5, '>=': 5, in: 5, '+': 6, '-': 6, '*': 7, '/': 7, '%': 7 };
+/** Methods that are not those of the library. */
+const OURS: ReadonlySet<string> = new Set(['matches', 'join', 'split']);
 const [TERNARY, UNARY, POSTFIX] = [1, 8, 9];
 
 class Printer {
   #text = '';
+  /** Loops that we are inside of. */
+  #loops = 0;
   readonly #spans: Array<{ start: number; end: number; node: Node }> = [];
   readonly #slots: ReadonlyMap<Node, NamedSlot>;
   readonly #loose: ReadonlySet<Node>;
@@ -115,14 +119,20 @@ class Printer {
   #binary(node: Node, precedence: number, least: number): void {
     const [left, right] = node.args as [Node, Node];
     const write = () => {
-      this.print(left, precedence);
+      this.#operand(left, precedence, node.op);
       this.#text += ` ${node.op} `;
-      this.print(right, precedence + 1);
+      this.#operand(right, precedence + 1, node.op);
     };
     const whole = precedence >= 6 && isWhole(left) && isWhole(right);
     if (node.op === '/') this.#call('_finite', write);
     else if (whole && node.op !== '%') this.#call('_exact', write);
     else this.#group(least > precedence, write);
+  }
+
+  /** What is done to a value inside a loop is paid for by its size. */
+  #operand(node: Node, least: number, op: string): void {
+    if (this.#loops === 0 || node.op === 'value' || op === '&&' || op === '||') this.print(node, least);
+    else this.#call('_paid', () => this.print(node, 0));
   }
 
   /** Names and indexes; with `optional` the whole chain gives an optional value. */
@@ -160,15 +170,17 @@ class Printer {
     this.#text += counts ? '_n(' : '';
     if (receiver !== undefined) {
       if (MACROS.has(name)) this.#call('_turns', () => this.print(receiver, 0));
-      else this.print(receiver, POSTFIX);
+      else this.#operand(receiver, POSTFIX, '.');
       this.#text += '.';
     }
-    this.#text += `${receiver !== undefined && (name === 'matches' || name === 'join') ? '_' : ''}${name}(`;
+    this.#text += `${receiver !== undefined && OURS.has(name) ? '_' : ''}${name}(`;
     if (receiver !== undefined && MACROS.has(name)) {
       this.#text += (args[0] as Node).op === 'id' ? ((args[0] as Node).args as string) : '_';
       this.#text += ', ';
+      this.#loops += 1;
       this.#list(args.slice(1));
-    } else this.#list(args);
+      this.#loops -= 1;
+    } else this.#list(args, true);
     this.#text += counts ? '))' : ')';
   }
 
@@ -184,10 +196,11 @@ class Printer {
     this.#text += '}';
   }
 
-  #list(items: readonly Node[]): void {
+  #list(items: readonly Node[], paid = false): void {
     for (const [i, item] of items.entries()) {
       this.#text += i === 0 ? '' : ', ';
-      this.print(item, 0);
+      if (paid) this.#operand(item, 0, ',');
+      else this.print(item, 0);
     }
   }
 

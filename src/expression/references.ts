@@ -66,6 +66,17 @@ export function referencesOfValue(value: JsonValue): Reference[] {
   return found;
 }
 
+/** What is certainly there when a condition was true; empty when it does not parse. */
+export function presenceBehind(condition: string): (reference: Reference) => boolean {
+  let guards: Guards;
+  try {
+    guards = opened(parseExpression(condition), true, NO_NAMES);
+  } catch {
+    return () => false; // told where it stands
+  }
+  return ({ root, name, member, output }) => covers(guards, keyOf(root, [name, member, output].filter((part) => part !== undefined)));
+}
+
 /** The references of an expression with their nodes, in the order of the text. */
 export function slotsOf(expression: string): Slot[] {
   const found: Slot[] = [];
@@ -150,8 +161,10 @@ function keyOf(root: string, names: readonly string[]): string {
 
 // What is there makes what it stands in be there, and (steps have their outputs all at once) what stands in it.
 function isGuarded(chain: Chain, guards: Guards): boolean {
-  if (guards.size === 0) return false;
-  const own = keyOf(chain.root, chain.names.slice(0, ownLength(chain)));
+  return covers(guards, keyOf(chain.root, chain.names.slice(0, ownLength(chain))));
+}
+
+function covers(guards: Guards, own: string): boolean {
   for (const guard of guards) if (guard.startsWith(own) || own.startsWith(guard)) return true;
   return false;
 }

@@ -66,7 +66,7 @@ function closeOf(text: string, open: number): number {
       depth = text[i + 1] === '}' ? 0 : depth;
     }
   }
-  throw new ExpressionError('this ${{ is not closed by }}', text, { offset: open, length: 3 });
+  throw new ExpressionError('this ${{ is not closed by }}', text, { offset: open, length: 3 }, 'write }} behind the expression');
 }
 
 // Index of the last character of the string that begins at `start`, by the rules of the library's lexer.

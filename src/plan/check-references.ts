@@ -4,10 +4,11 @@
 // N1. One reference gives at most one problem; a place with a problem here is not asked for its type.
 // N2. A reference to a step makes that step a need of the reader, except from `finally` to a main step.
 import { ExpressionError } from '../expression/expression-error.js';
-import { referencesOf, type Reference } from '../expression/references.js';
+import { presenceBehind, referencesOf, type Reference } from '../expression/references.js';
 import { templateExpressions } from '../expression/template-text.js';
 import { stripExpression } from './bare-expression.js';
 import { mayBeAbsent, resultOf } from './absence.js';
+import { checkBraces } from './forgotten-braces.js';
 import { checkEnvReference } from './check-env.js';
 import type { PlanContext } from './plan-context.js';
 import { planSites, stepSites, type Site } from './sites.js';
@@ -32,23 +33,39 @@ function expressionsOf(site: Site): Array<{ expression: string; offset: number }
 /** Finds and checks all references, and adds the needs that they make. */
 export function checkReferences(context: PlanContext, hostEnv: Set<string>): LiveSite[] {
   const live: LiveSite[] = [];
-  const visit = (site: Site) => {
-    if (site.form === 'template' && !site.text.includes('${{')) return;
-    const found = checkSite(context, site, hostEnv);
-    if (found !== undefined) live.push(found);
+  const visit = (site: Site, present: Presence) => {
+    if (site.form === 'template' && !site.text.includes('${{')) return checkBraces(context, site);
+    const found = checkSite(context, site, hostEnv, present);
+    live.push(found);
+    if (found.sound) checkBraces(context, site);
   };
-  for (const site of planSites(context.plan)) visit(site);
-  for (const draft of context.drafts.values()) for (const site of stepSites(draft)) visit(site);
+  for (const site of planSites(context.plan)) visit(site, NOTHING);
+  for (const draft of context.drafts.values()) {
+    const behindIf = presenceIn(draft);
+    // The step runs only when its `if` was true: all its other places stand behind it.
+    for (const site of stepSites(draft)) visit(site, site.wants === 'condition' && site.path.at(-1) === 'if' ? NOTHING : behindIf);
+  }
   return live;
 }
 
-function checkSite(context: PlanContext, site: Site, hostEnv: Set<string>): LiveSite | undefined {
+/** Whether a value is known to be there where it is read. */
+type Presence = (reference: Reference) => boolean;
+const NOTHING: Presence = () => false;
+
+function presenceIn({ authored }: StepDraft): Presence {
+  return typeof authored.if === 'string' ? presenceBehind(stripExpression(authored.if).text) : NOTHING;
+}
+
+function checkSite(context: PlanContext, site: Site, hostEnv: Set<string>, present: Presence): LiveSite {
   const references: Reference[] = [];
   let at = 0;
   try {
     for (const { expression, offset } of expressionsOf(site)) {
       at = offset;
-      for (const reference of referencesOf(expression)) references.push(offset === 0 ? reference : { ...reference, offset: reference.offset + offset });
+      for (const found of referencesOf(expression)) {
+        const guarded = found.guarded || present(found);
+        references.push(offset === 0 && guarded === found.guarded ? found : { ...found, guarded, offset: found.offset + offset });
+      }
     }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;

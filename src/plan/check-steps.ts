@@ -1,8 +1,10 @@
 // What is checked of each step alone: its id, keys that do not go with its kind, scripts, time limits.
 import { parseDuration, formatDuration } from '../core/duration.js';
 import type { AuthoredLimits } from './authored.js';
+import { checkHttp } from './check-http.js';
 import type { PlanPath } from './problem-list.js';
 import type { PlanContext } from './plan-context.js';
+import { bracesHint, forgottenBraces } from './forgotten-braces.js';
 import type { StepDraft } from './step-draft.js';
 import { listOf, quote } from '../core/suggest.js';
 
@@ -22,7 +24,9 @@ export function checkSteps(context: PlanContext): void {
   for (const draft of context.drafts.values()) {
     checkKindKeys(context, draft);
     checkScript(context, draft);
+    checkForgotten(context, draft);
     checkWait(context, draft);
+    checkHttp(context, draft);
     checkLimits(context, draft.path, draft.authored, context.plan.defaults ?? {});
     checkEnvNames(context, [...draft.path, 'env'], draft.authored.env);
   }
@@ -72,11 +76,23 @@ function checkScript(context: PlanContext, draft: StepDraft): void {
   }
 }
 
+// What the shell would take apart, or print as it is.
+function checkForgotten(context: PlanContext, draft: StepDraft): void {
+  const script = draft.authored.run;
+  if (typeof script !== 'string' || script.includes('${{')) return;
+  const found = forgottenBraces(context, script, true);
+  if (found === undefined) return;
+  context.faultIn({ path: [...draft.path, 'run'], text: script }, found.offset, found.length, 'forgotten_braces', 'a script cannot read values of the plan: this stays as it is written', `give it by env: \`env: { VALUE: "${bracesHint(context, found).replace('write ', '')}" }\`, and use "$VALUE" in the script`, 'warning');
+}
+
 function checkWait(context: PlanContext, draft: StepDraft): void {
   const wait = draft.authored.wait;
   if (wait?.for !== undefined && !wait.for.includes('${{')) checkDuration(context, [...draft.path, 'wait', 'for'], wait.for, false);
   if (wait?.until !== undefined && !wait.until.includes('${{') && !isTime(wait.until)) {
-    context.fault([...draft.path, 'wait', 'until'], 'value', 'bad_time', `expected an ISO 8601 time with offset, such as 2026-12-01T09:00:00Z, found ${quote(wait.until)}`);
+    const path = [...draft.path, 'wait', 'until'];
+    const forgotten = forgottenBraces(context, wait.until);
+    context.fault(path, 'value', 'bad_time', `expected an ISO 8601 time with offset, such as 2026-12-01T09:00:00Z, found ${quote(wait.until)}`, forgotten && bracesHint(context, forgotten));
+    context.problems.damage(path);
   }
 }
 
@@ -87,8 +103,12 @@ function isTime(text: string): boolean {
 function checkDuration(context: PlanContext, path: PlanPath, text: string | undefined, positive: boolean): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
-  if (ms === undefined) context.fault(path, 'value', 'bad_duration', `expected a duration with a unit, such as 500ms, 30s, 5m, 1h30m or 2d, found ${quote(text)}`, /^\d+(\.\d+)?$/.test(text) ? `write a unit: ${text}s, ${text}m…` : undefined);
-  else if (positive && ms === 0) context.fault(path, 'value', 'bad_duration', `expected a duration longer than zero, found ${quote(text)}`);
+  if (ms === undefined) {
+    const forgotten = path.at(-1) === 'for' ? forgottenBraces(context, text) : undefined;
+    const hint = forgotten !== undefined ? bracesHint(context, forgotten) : /^\d+(\.\d+)?$/.test(text) ? `write a unit: ${text}s, ${text}m…` : undefined;
+    context.fault(path, 'value', 'bad_duration', `expected a duration with a unit, such as 500ms, 30s, 5m, 1h30m or 2d, found ${quote(text)}`, hint);
+    context.problems.damage(path);
+  } else if (positive && ms === 0) context.fault(path, 'value', 'bad_duration', `expected a duration longer than zero, found ${quote(text)}`);
   return ms;
 }
 

@@ -1,5 +1,5 @@
 // Types of expressions, in an order in which what `set` steps make is known before it is read.
-import { checkExpression, checkTemplate, type ExpressionFault, type ExpressionType, type TypeEnvironment } from '../expression/check.js';
+import { checkExpression, checkTemplate, type ExpressionType, type TypeEnvironment } from '../expression/check.js';
 import { mayBeAbsentAtEnd } from './absence.js';
 import { stripExpression } from './bare-expression.js';
 import type { LiveSite } from './check-references.js';
@@ -45,9 +45,9 @@ function checkSite(context: PlanContext, site: Site, environment: TypeEnvironmen
   const bare = site.form === 'expression' ? stripExpression(site.text) : { text: site.text, offset: 0 };
   const found = site.form === 'expression' ? checkExpression(bare.text, environment, 'boolean') : checkTemplate(bare.text, environment, site.wants === 'text' ? 'text' : undefined);
   if ('faults' in found) {
-    // What follows from the first fault of an expression is not told.
-    const fault = found.faults[0] as ExpressionFault;
-    context.faultIn(site, bare.offset + fault.offset, fault.length, fault.code, fault.message, fault.hint);
+    // What follows from the first fault of an expression is not told; a word that no status has stands for itself.
+    const told = found.faults.filter((fault, index) => index === 0 || fault.code === 'unknown_status');
+    for (const fault of told) context.faultIn(site, bare.offset + fault.offset, fault.length, fault.code, fault.message, fault.hint);
     return;
   }
   if (site.sets !== undefined && typeof site.reader === 'object' && site.path.length === site.reader.path.length + 2) {

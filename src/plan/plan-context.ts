@@ -6,20 +6,28 @@ import type { SourceText } from './source-text.js';
 import type { StepDraft } from './step-draft.js';
 import type { ProblemCode } from './problem-code.js';
 
+/** What is known of the place where the plan is. */
+export interface PlanSurroundings {
+  /** Absolute folder that relative paths start from. */
+  base_dir: string;
+  /** Functions that the host has for `call`; undefined when that is not known yet. */
+  functions?: readonly string[] | undefined;
+}
+
 export class PlanContext {
   readonly plan: AuthoredPlan;
   readonly drafts: ReadonlyMap<string, StepDraft>;
   readonly problems: ProblemList;
-  readonly baseDir: string;
+  readonly surroundings: PlanSurroundings;
   readonly #map: SourceMap;
   readonly #source: SourceText;
   #suggestionCost = 0;
 
-  constructor(plan: AuthoredPlan, drafts: ReadonlyMap<string, StepDraft>, problems: ProblemList, map: SourceMap, source: SourceText, baseDir: string) {
+  constructor(plan: AuthoredPlan, drafts: ReadonlyMap<string, StepDraft>, problems: ProblemList, map: SourceMap, source: SourceText, surroundings: PlanSurroundings) {
     this.plan = plan;
     this.drafts = drafts;
     this.problems = problems;
-    this.baseDir = baseDir;
+    this.surroundings = surroundings;
     this.#map = map;
     this.#source = source;
   }

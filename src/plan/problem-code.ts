@@ -1,8 +1,8 @@
 // The codes of problems, stable words for programs, each with its meaning. docs/plan-language.md lists them too.
 export const PROBLEM_CODES = {
   file_not_found: 'there is no such file',
-  file_not_readable: 'the file is a folder, or may not be read',
-  file_too_large: 'the file is larger than 32 MiB',
+  file_not_readable: 'the file is a folder or a device, or may not be read',
+  file_too_large: 'the file is larger than 32 MiB, or has more than 2,000,000 lines',
   not_utf8: 'the file is not UTF-8 text',
   not_json: 'a plan given as an object holds something that JSON has not',
   empty_file: 'there is nothing in the file',
@@ -10,7 +10,7 @@ export const PROBLEM_CODES = {
   yaml_version: 'the file asks for another YAML than 1.2',
   second_document: 'the file has more than one YAML document',
   too_deep: 'more than 64 levels of nesting',
-  alias_bomb: 'aliases make more than 2,000,000 values',
+  alias_bomb: 'aliases make more than 2,000,000 values, or more than 32 MiB of text',
   alias_cycle: 'an alias stands inside its own anchor',
   unknown_alias: 'an alias has no anchor before it',
   bad_merge: 'the value of a merge key is no mapping',
@@ -18,6 +18,7 @@ export const PROBLEM_CODES = {
   bad_key: 'a key is a list, a mapping or nothing',
   reserved_key: 'the key `__proto__`',
   nul_character: 'a text with the character NUL',
+  lone_surrogate: 'a text with half of a surrogate pair, which UTF-8 cannot hold',
   unsafe_number: 'a number that JSON cannot keep as it is written',
   ambiguous_number: 'a number among JSON values whose spelling would change (3.10, 1e3, 007)',
   unknown_language_version: '`plan` is not 1; nothing else is told then',
@@ -51,6 +52,7 @@ export const PROBLEM_CODES = {
   unknown_secret: 'a secret that is not listed',
   unknown_env: 'a variable that is nearly one of the plan',
   unknown_name: 'a member that `session` or `plan` does not have',
+  unknown_status: 'a comparison of a status with a word that it never is',
   env_not_visible: 'a variable that cannot be read at this place',
   reserved_env: 'a variable that the program itself sets',
   reference_not_allowed: 'a read of something that is not known yet at this place',
@@ -59,9 +61,14 @@ export const PROBLEM_CODES = {
   secret_not_allowed: 'a secret where it would be stored or shown',
   secret_like_env: 'warning: a variable of the host that looks like a secret',
   interpolation_in_script: '`${{ }}` in a script',
+  forgotten_braces: 'warning: an expression of the plan in text, without `${{ }}`',
   bad_expression: 'an expression that does not parse',
   type_mismatch: 'an expression of another type than needed',
+  unknown_function: '`call` names a function that is not registered (the command line has none)',
   module_not_found: '`call` names a module that is not there',
+  export_not_found: '`call` names a function that its module does not export',
+  bad_url: 'a URL, or the fixed beginning of one, that no request can be sent to',
+  bad_header: 'a header that HTTP cannot carry',
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEM_CODES;

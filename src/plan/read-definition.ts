@@ -1,6 +1,7 @@
 // A plan given as an object: the same tree that the reader makes of a file, without a detour over text. Whatever is
 // not plainly right is left to the reader, which can say where it stands.
 import type { JsonObject, JsonValue } from '../core/json.js';
+import { LONE_SURROGATE } from './read-scalar.js';
 import type { Shape } from './schema-shape.js';
 import { MAX_DEPTH } from './yaml-document.js';
 
@@ -15,7 +16,7 @@ export function readDefinition(value: JsonValue, shape: Shape, depth = 0): JsonV
   }
   if (value !== null && typeof value === 'object') return readObject(value, shape, depth);
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw new NeedsText();
+    if (value.includes('\0') || LONE_SURROGATE.test(value)) throw new NeedsText();
     return value;
   }
   if (shape.text === 'typed' || value === null) return value;
@@ -28,7 +29,7 @@ function readObject(value: JsonObject, shape: Shape, depth: number): JsonObject 
   const result = Object.create(null) as JsonObject;
   for (const key of Object.keys(value)) {
     if (depth === 0 && shape.ignored?.test(key) === true) continue;
-    if (key === '__proto__' || (shape.keys !== undefined && !shape.keys.has(key))) throw new NeedsText();
+    if (key === '__proto__' || LONE_SURROGATE.test(key) || (shape.keys !== undefined && !shape.keys.has(key))) throw new NeedsText();
     result[key] = readDefinition(value[key] as JsonValue, shape.keys?.get(key) ?? shape.values ?? BELOW_UNKNOWN, depth + 1);
   }
   return result;

@@ -4,6 +4,9 @@ import type { JsonValue } from '../core/json.js';
 import { quote } from '../core/suggest.js';
 import type { ProblemCode } from './problem-code.js';
 
+/** Half of a pair that stands alone. */
+export const LONE_SURROGATE = /\p{Surrogate}/u;
+
 export interface ScalarRule {
   /** Text keeps the spelling of the source. */
   text: boolean;
@@ -19,6 +22,7 @@ export function readScalar(scalar: Scalar, rule: ScalarRule): ScalarRead {
   const source = scalar.source ?? '';
   if (typeof value === 'string') {
     if (value.includes('\0')) return { fault: { code: 'nul_character', message: 'a text cannot hold the character NUL', hint: 'remove \\0' } };
+    if (LONE_SURROGATE.test(value)) return { fault: { code: 'lone_surrogate', message: 'a text cannot hold half of a surrogate pair: no UTF-8 can be made of it', hint: 'write the character itself, or both halves' } };
     return { value };
   }
   if (value === null) {

@@ -7,7 +7,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Alias, type Node, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { pathText, type PlanPath, type ProblemList } from './problem-list.js';
-import { readScalar } from './read-scalar.js';
+import { LONE_SURROGATE, readScalar } from './read-scalar.js';
 import type { Shape } from './schema-shape.js';
 import type { SourceText } from './source-text.js';
 import { nearest, quote } from '../core/suggest.js';
@@ -16,8 +16,9 @@ import { entriesOf, resolve, textOf, type Entry } from './yaml-entries.js';
 import { MAX_DEPTH, type YamlTree } from './yaml-document.js';
 import type { ProblemCode } from './problem-code.js';
 
-/** Nodes that aliases may add to a file. */
+/** Nodes, and characters of text, that aliases and merge keys may add to a file. */
 const MAX_EXPANSION = 2_000_000;
+const MAX_EXPANDED_TEXT = 32 * 1024 * 1024;
 
 /** Keys that were read as another one, by the mapping where they stand: written → meant. */
 export type Renames = Map<YAMLMap, Map<string, string>>;
@@ -34,7 +35,11 @@ export class TreeReader {
   readonly #problems: ProblemList;
   readonly #path: Array<string | number> = [];
   readonly #expanding = new Set<Node>();
+  /** How many aliases and merged values we are inside of. */
+  #copying = 0;
   #expanded = 0;
+  #expandedText = 0;
+  #bomb = false;
 
   constructor(tree: YamlTree, source: SourceText, problems: ProblemList) {
     this.#tree = tree;
@@ -50,9 +55,9 @@ export class TreeReader {
 
   #read(node: Node | null, shape: Shape, parent: YAMLMap | undefined): JsonValue | typeof ABSENT {
     if (this.#path.length > MAX_DEPTH) return this.#fault(node, 'too_deep', `expected at most ${MAX_DEPTH} levels of nesting, found more`);
-    if (this.#expanding.size > 0 && (this.#expanded += 1) > MAX_EXPANSION) {
-      return this.#expanded === MAX_EXPANSION + 1 ? this.#fault(node, 'alias_bomb', `aliases make this file larger than ${MAX_EXPANSION} values`) : ABSENT;
-    }
+    if (this.#bomb) return ABSENT;
+    if (this.#copying > 0) this.#grow(node);
+    if (this.#bomb) return ABSENT;
     if (node === null) return null;
     if (isAlias(node)) return this.#readAlias(node, shape, parent);
     const tag = (node as Scalar).tag;
@@ -62,12 +67,23 @@ export class TreeReader {
     return this.#readScalar(node as Scalar, shape, parent);
   }
 
+  /** Counts one more copy of a node. */
+  #grow(node: Node | null): void {
+    this.#expanded += 1;
+    if (isScalar(node)) this.#expandedText += textOf(node).length;
+    if (this.#bomb || (this.#expanded <= MAX_EXPANSION && this.#expandedText <= MAX_EXPANDED_TEXT)) return;
+    this.#bomb = true;
+    this.#fault(node, 'alias_bomb', `aliases make this file larger than 2,000,000 values, or ${MAX_EXPANDED_TEXT / 1024 / 1024} MiB of text`);
+  }
+
   #readAlias(alias: Alias, shape: Shape, parent: YAMLMap | undefined): JsonValue | typeof ABSENT {
     const target = this.#tree.target(alias);
     if (target === undefined) return this.#fault(alias, 'unknown_alias', `no anchor &${alias.source} stands before this alias`, quoteHint(alias.source));
     if (this.#expanding.has(target)) return this.#fault(alias, 'alias_cycle', `the alias *${alias.source} stands inside its own anchor`);
     this.#expanding.add(target);
+    this.#copying += 1;
     const value = this.#read(target, shape, parent);
+    this.#copying -= 1;
     this.#expanding.delete(target);
     return value;
   }
@@ -115,6 +131,7 @@ export class TreeReader {
   #holder: YAMLMap | undefined;
 
   #readMap(map: YAMLMap, shape: Shape): JsonObject {
+    for (const { key } of map.items) if (this.#copying > 0 || isAlias(key)) this.#grow(resolve(key as Node | null, this.#tree));
     const result = Object.create(null) as JsonObject;
     const entries = entriesOf(map, this.#tree, {
       badKey: (_map, pair) => void this.#fault((pair.key as Node | null) ?? map, 'bad_key', 'expected a key that is text, found nothing, a list or a mapping'),
@@ -129,7 +146,12 @@ export class TreeReader {
       const before = this.#holder;
       this.#holder = map;
       this.#path.push(key);
+      if (entry.merged) {
+        this.#grow(entry.keyNode);
+        this.#copying += 1;
+      }
       const value = this.#read(entry.valueNode, shape.keys?.get(key) ?? shape.values ?? UNKNOWN, map);
+      if (entry.merged) this.#copying -= 1;
       this.#path.pop();
       this.#holder = before;
       if (value !== ABSENT) result[key] = value;
@@ -142,6 +164,10 @@ export class TreeReader {
     const { key, keyNode } = entry;
     if (key === '__proto__') {
       this.#keyFault(entry, 'reserved_key', '"__proto__" cannot be a key');
+      return undefined;
+    }
+    if (LONE_SURROGATE.test(key)) {
+      this.#keyFault(entry, 'lone_surrogate', 'a key cannot hold half of a surrogate pair: no UTF-8 can be made of it');
       return undefined;
     }
     if (shape.keys === undefined || shape.keys.has(key)) return key;

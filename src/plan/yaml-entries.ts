@@ -6,6 +6,8 @@ export interface Entry {
   key: string;
   keyNode: Scalar;
   valueNode: Node | null;
+  /** It stands in another mapping, and a merge key brought it here. */
+  merged: boolean;
 }
 
 export interface EntryFaults {
@@ -36,7 +38,7 @@ export function entriesOf(map: YAMLMap, tree: YamlTree, faults: EntryFaults = SI
     }
     const first = entries.get(key);
     if (first !== undefined) faults.duplicate(key, place, first.keyNode);
-    else entries.set(key, { key, keyNode: isScalar(place) ? place : keyNode, valueNode });
+    else entries.set(key, { key, keyNode: isScalar(place) ? place : keyNode, valueNode, merged: false });
   }
   const seen = new Set<Node>();
   for (const merge of merges) addMerged(merge, tree, faults, entries, seen, true);
@@ -55,7 +57,7 @@ function addMerged(node: Node | null, tree: YamlTree, faults: EntryFaults, into:
       if (!isScalar(keyNode)) continue;
       const key = textOf(keyNode);
       if (key === '<<' && keyNode.type === 'PLAIN') nested.push(pair.value as Node | null);
-      else if (!into.has(key)) into.set(key, { key, keyNode, valueNode: pair.value as Node | null });
+      else if (!into.has(key)) into.set(key, { key, keyNode, valueNode: pair.value as Node | null, merged: true });
     }
     for (const merge of nested) addMerged(merge, tree, faults, into, seen, true);
   } else if (isSeq(source) && listAllowed) {

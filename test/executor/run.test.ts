@@ -225,6 +225,23 @@ outputs: { v: "\${{ steps.b.outputs.v }}" }
     expect(getEventListeners(controller.signal, 'abort').length).toBe(0);
   });
 
+  test('a function that is not registered is said before anything runs, also at a resume', async () => {
+    const store = await memoryStore();
+    const { functions, calls } = recorder();
+    const plan = await loaded('steps: { a: { call: { function: mark } }, b: { needs: [a], call: { function: marc } }, w: { needs: [b], wait: { for: 1h } } }');
+    const refusal = { code: 'unknown_function', message: expect.stringContaining('"marc" (called by b; did you mean "mark"?)') };
+    await expect(executor({ store, functions }).run(plan, { sessionId: 'S' }).result).rejects.toMatchObject(refusal);
+    expect(await store.listSessions()).toEqual([]);
+    expect(calls).toEqual([]);
+    const late = await loaded('steps: { w: { wait: { for: 1h } }, b: { needs: [w], call: { function: mark } } }');
+    expect(await executor({ store, functions }).run(late, { sessionId: 'T', maxWaitMs: 0 }).result).toMatchObject({ status: 'waiting_timer' });
+    const { state } = (await store.getSession('T')) as { state: object };
+    await expect(executor({ store, functions: {} }).resume('T').result).rejects.toMatchObject({ code: 'unknown_function' });
+    expect((await store.getSession('T'))?.state).toEqual(state);
+    const own = executor({ store, functions: {}, actions: [{ kind: 'call', execute: async () => ({ kind: 'completed', output: { outputs: {}, result: 1 } }) }] });
+    expect(await own.run(await loaded('steps: { a: { call: { function: mine } } }')).result).toMatchObject({ status: 'completed' });
+  });
+
   test('what a user got wrong is said before anything runs', async () => {
     const store = await memoryStore();
     const { functions, calls } = recorder();

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +38,44 @@ describe('files', () => {
     expect(await codeOf(join(folder, 'large.yaml'))).toBe('file_too_large');
   });
 
+  test.runIf(process.platform !== 'win32')('a device and a named pipe are refused before they are opened', async () => {
+    expect(await codeOf('/dev/zero')).toBe('file_not_readable');
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(await codeOf(join(folder, 'pipe'))).toBe('file_not_readable');
+  });
+
+  test('a file of nothing but lines is refused', async () => {
+    await writeFile(join(folder, 'lines.yaml'), PLAN + '\n'.repeat(3_000_000));
+    const started = performance.now();
+    expect(await codeOf(join(folder, 'lines.yaml'))).toBe('file_too_large');
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  test.each([
+    ['an alias', (i: number) => `  s${i}: { run: x, stdin: *text }\n`],
+    ['a merge key', (i: number) => `  s${i}: { run: x, <<: *map }\n`],
+    ['an alias of a mapping', (i: number) => `  s${i}: { set: { v: *map } }\n`],
+    ['an alias as a key', (i: number) => `  s${i}: { set: { v: { *text : 1 } } }\n`],
+  ])('text that %s makes is bounded', async (_, step) => {
+    const source = `plan: 1\nname: t\nx-a: &map { stdin: &text "${'x'.repeat(1_000_000)}" }\nsteps:\n${Array.from({ length: 3000 }, (_x, i) => step(i)).join('')}`;
+    const started = performance.now();
+    const result = await loadPlan({ source });
+    expect(!result.ok && result.problems.map(({ code }) => code)).toEqual(['alias_bomb']);
+    expect(performance.now() - started).toBeLessThan(8000);
+  });
+
+  test.each(['  a: { run: x, stdin: "\\ud800" }\n', '  a: { set: { "\\udc00x": 1 } }\n', '  a: { run: x, "\\ud800": 1 }\n'])('half of a surrogate pair is refused: %s', async (step) => {
+    const result = await loadPlan({ source: `plan: 1\nname: t\nsteps:\n${step}` });
+    expect(!result.ok && result.problems.map(({ code }) => code)).toEqual(['lone_surrogate']);
+  });
+
+  test('half of a surrogate pair in an object is refused, a whole pair is not', async () => {
+    const definition = (stdin: string) => ({ plan: 1, name: 't', steps: { a: { run: 'x', stdin } } });
+    expect(await loadPlan({ definition: definition('a\ud83d') })).toMatchObject({ ok: false, problems: [{ code: 'lone_surrogate' }] });
+    expect((await planOf({ definition: definition('a\ud83d\ude00') })).steps[0]?.stdin).toBe('a\ud83d\ude00');
+    expect((await planOf({ source: `${PLAN}  b: { run: x, stdin: "\\ud83d\\ude00" }\n` })).steps[1]?.stdin).toBe('\ud83d\ude00');
+  });
+
   test('a byte order mark and CRLF change nothing, positions included', async () => {
     await writeFile(join(folder, 'bom.yaml'), `\ufeff${PLAN.replaceAll('\n', '\r\n')}`);
     const [plain, marked] = [await planOf({ source: PLAN }), await planOf(join(folder, 'bom.yaml'))];
@@ -47,7 +86,7 @@ describe('files', () => {
 
   test('relative paths start from the folder of the file, behind a link too; modules are found there', async () => {
     await mkdir(join(folder, 'real'), { recursive: true });
-    await writeFile(join(folder, 'real', 'f.js'), 'throw new Error("loading a plan runs nothing of it");\n');
+    await writeFile(join(folder, 'real', 'f.js'), 'throw new Error("loading a plan runs nothing of it");\nexport function go() {}\n');
     await writeFile(join(folder, 'real', 'p.yaml'), 'plan: 1\nname: t\nsteps: { a: { call: { function: ./f.js#go } } }\n');
     await symlink(join(folder, 'real', 'p.yaml'), join(folder, 'link.yaml'));
     expect(await loadPlan(join(folder, 'link.yaml'))).toMatchObject({ ok: true, base_dir: join(folder, 'real'), file: join(folder, 'link.yaml') });

@@ -40,7 +40,7 @@ describe('B07: text keeps its spelling', () => {
     '  a:',
     '    env: { V: 3.10, W: 3.0, C: NO, SHA: 1234e56, O: 0123, H: 0x1F, T: true, N: "null", E: "" }',
     '    run: [printf, 3.10, 1e3, no, ~, null]',
-    '  b: { http: { url: u, headers: { X-Version: 1.0 }, query: { page: 007 }, expect_status: [200, 2xx] } }',
+    '  b: { http: { url: "https://u", headers: { X-Version: 1.0 }, query: { page: 007 }, expect_status: [200, 2xx] } }',
     '  c: { run: "cat", stdin: 1.10 }',
   ].join('\n');
 
@@ -60,7 +60,7 @@ describe('B07: text keeps its spelling', () => {
   });
 
   test('where any JSON is meant, a number that would lose its spelling is refused', async () => {
-    expect(await codesOf('plan: 1\nname: n\nsteps:\n  a: { set: { v: 3.10 } }\n  b: { http: { url: u, json: { v: 1e3 } } }\n  c: { call: { function: f, args: [0123] } }\n  d: { set: { ok: [1, 2.5, -3, true, null, "3.10"] } }\n')).toEqual([
+    expect(await codesOf('plan: 1\nname: n\nsteps:\n  a: { set: { v: 3.10 } }\n  b: { http: { url: "https://u", json: { v: 1e3 } } }\n  c: { call: { function: f, args: [0123] } }\n  d: { set: { ok: [1, 2.5, -3, true, null, "3.10"] } }\n')).toEqual([
       ['ambiguous_number', 4],
       ['ambiguous_number', 5],
       ['ambiguous_number', 6],

@@ -31,7 +31,7 @@ export async function run(context: CliContext, file: string, options: RunOptions
   if (options.session !== undefined) checkSessionId(options.session);
   const texts = parseAssignments('--param', options.param ?? []);
   const maxWaitMs = options.maxWait === undefined ? undefined : parseWait('--max-wait', options.maxWait);
-  const loaded = await loadPlan(file);
+  const loaded = await loadPlan(file, { functions: [] });
   if (!loaded.ok) throw new InvalidPlanError(file, loaded.problems);
   const { plan } = loaded;
   const params = await paramsOf(context, plan, options.paramsFile, texts);

@@ -33,7 +33,7 @@ export async function validate(context: CliContext, files: string[], options: { 
 }
 
 async function check(file: string): Promise<FileReport> {
-  const loaded = await loadPlan(file);
+  const loaded = await loadPlan(file, { functions: [] });
   if (!loaded.ok) return { file, ok: false, problems: loaded.problems };
   const { plan, warnings } = loaded;
   const last = plan.steps.filter((step) => step.finally).length;
