@@ -142,9 +142,11 @@ function linksOf(error) {
 }
 
 /**
+ * Without the characters that `JSON.parse` quotes of its text: a part of a secret is none that the log's masker knows.
  * @param {unknown} error
  * @param {boolean} always
  */
 function writeStack(error, always) {
-  if (error instanceof Error && (always || MISTAKES.has(error.name))) process.stderr.write(`${error.stack ?? error.message}\n`);
+  if (!(error instanceof Error) || !(always || MISTAKES.has(error.name))) return;
+  process.stderr.write(`${(error.stack ?? error.message).replace(/(?:, )?(?:\.\.\.)?"[^]*"(?:\.\.\.)?(?= is not valid JSON)/, ': the text')}\n`);
 }

@@ -1,16 +1,29 @@
 // Many drives may share one signal of their host. Each signal is listened to once: Node warns of a leak from the eleventh
 // listener on, and a host that drives eleven sessions leaks nothing.
-const listeners = new WeakMap<AbortSignal, Set<() => void>>();
+interface Listening {
+  works: Set<() => void>;
+  listener: () => void;
+}
+
+const listening = new WeakMap<AbortSignal, Listening>();
 
 /** Calls `work` when the signal aborts; returns what takes that back. */
 export function onAbort(signal: AbortSignal, work: () => void): () => void {
-  let works = listeners.get(signal);
-  if (works === undefined) {
-    const all = (works = new Set<() => void>());
-    listeners.set(signal, all);
-    signal.addEventListener('abort', () => all.forEach((each) => each()), { once: true });
-  }
+  const { works, listener } = listening.get(signal) ?? listen(signal);
   const mine = () => work();
   works.add(mine);
-  return () => void works.delete(mine);
+  return () => {
+    if (!works.delete(mine) || works.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    listening.delete(signal);
+  };
+}
+
+function listen(signal: AbortSignal): Listening {
+  const works = new Set<() => void>();
+  const listener = () => works.forEach((work) => work());
+  signal.addEventListener('abort', listener, { once: true });
+  const made = { works, listener };
+  listening.set(signal, made);
+  return made;
 }

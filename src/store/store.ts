@@ -153,6 +153,6 @@ export interface Store {
   readEvents(sessionId: string, options?: { after?: number; limit?: number }): Promise<PlanEvent[]>;
   getBlob(digest: string): Promise<string | undefined>;
 
-  /** Waits for queued commits, gives back the leases taken through it, then closes. Later calls reject with StoreError `closed`. */
+  /** Waits for queued commits, gives back the leases that this process took through it, then closes. Later calls reject with StoreError `closed`. */
   close(): Promise<void>;
 }

@@ -72,7 +72,7 @@ describe('plan show', () => {
 describe('whether a session is interrupted', () => {
   const me = newHolder();
   const dead = { ...me, process_start: '1' };
-  const elsewhere = { ...me, host: 'another' };
+  const elsewhere = { ...me, host: 'another', boot_id: 'another' };
   const now = 1_000_000;
   const summary = (status: SessionSummary['state']['status'], holder?: typeof me, expires = now + 1000): SessionSummary => ({
     start: { session_id: 'S', plan_hash: '', plan_name: '', created_at: 0, params: {}, host_env: {}, base_dir: '/', plan_file: '' },

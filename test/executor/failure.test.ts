@@ -122,7 +122,7 @@ finally: { z: { call: { function: mark } } }
     const result = await clock.until(executor({ store, clock, functions }).run(plan, { sessionId: 'S' }).result);
     expect(result).toMatchObject({ status: 'expired', error: { class: 'timeout' }, counts: { cancelled: 2, completed: 1 } });
     expect(calls).toEqual(['a', 'z']);
-    await expect(executor({ store, clock, functions }).resume('S').result).rejects.toMatchObject({ code: 'session_ended', message: expect.stringContaining('plan retry') });
+    await expect(executor({ store, clock, functions }).resume('S').result).rejects.toMatchObject({ code: 'session_ended', message: expect.stringContaining('executor.retry') });
   });
 });
 

@@ -223,7 +223,7 @@ describe('cancel', () => {
     const result = await one.run(plan, { sessionId: 'S' }).result;
     expect(result).toMatchObject({ status: 'cancelled', counts: { cancelled: 3, completed: 1 } });
     expect(calls).toEqual(['a', 'z']);
-    await expect(one.resume('S').result).rejects.toMatchObject({ code: 'session_ended', message: expect.stringContaining('plan retry') });
+    await expect(one.resume('S').result).rejects.toMatchObject({ code: 'session_ended', message: expect.stringContaining('executor.retry("S")') });
     await expect(one.cancel('S', { actor: 'x', reason: '' })).rejects.toMatchObject({ code: 'session_ended' });
     expect((await auditSession(store, 'S')).differences).toEqual([]);
   });

@@ -1,6 +1,6 @@
 // However a driver leaves its session, what its steps started is ended first, what left the group of its step too.
 import { describe, expect, test } from 'vitest';
-import { StoreError, type Store } from '../../src/index.js';
+import { StoreError, type Commit, type Store } from '../../src/index.js';
 import { PlanFolder, processesWith } from '../support/plan-command.js';
 import { executor, fileStore, loaded, tempDir } from '../support/sessions.js';
 
@@ -29,7 +29,7 @@ describe('a process that left the group of its step is ended', () => {
         const member = target[name];
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {
-          if (name === 'commit' && (args[0] as { starts_work?: boolean }).starts_work === true && ++started > 1) throw new StoreError('io', 'the disk is gone');
+          if (name === 'commit' && (args[0] as Commit).changes[0]?.type === 'step_started' && ++started > 1) throw new StoreError('io', 'the disk is gone');
           return (member as (...all: unknown[]) => unknown).apply(target, args);
         };
       },

@@ -93,7 +93,7 @@ describe('damage in a row is told with its place and exit code 7, and doctor and
     const request = { requested_at: 1, actor: 'a', reason: 'r' };
     const plan = await loaded('steps: { w: { wait: { for: 1h } } }');
     await executor({ store }).run(plan, { sessionId: 'U', maxWaitMs: 0 }).result;
-    const [bad, good] = await Promise.allSettled([store.requestCancel('S', request), store.requestCancel('U', request)]);
+    const [good, bad] = await Promise.allSettled([store.requestCancel('U', request), store.requestCancel('S', request)]);
     expect(bad).toMatchObject({ status: 'rejected', reason: { fault: 'corrupt' } });
     expect(good.status).toBe('fulfilled');
     await store.close();

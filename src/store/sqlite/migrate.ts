@@ -41,14 +41,6 @@ export function needsMigration(db: Database, migrations: readonly Migration[], l
   return applied < known;
 }
 
-/**
- * Marks a new database as a store. To be done before it has a write-ahead log: the mark must be in the file itself,
- * where it is looked for before SQLite opens the file.
- */
-export function markAsStore(db: Database): void {
-  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) db.pragma(`application_id = ${APPLICATION_ID}`);
-}
-
 /** Applies what is missing. Another process may do the same at the same time: one does it, the other finds it done. */
 export function migrate(db: Database, migrations: readonly Migration[], location: string, now: number): void {
   db.exec('BEGIN IMMEDIATE');
@@ -59,7 +51,7 @@ export function migrate(db: Database, migrations: readonly Migration[], location
       db.exec(sql);
       db.prepare('INSERT INTO schema_migrations (number, name, applied_at) VALUES (?, ?, ?)').run(number, name, now);
     }
-    markAsStore(db);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
     db.exec('COMMIT');
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
@@ -71,7 +63,7 @@ export function migrate(db: Database, migrations: readonly Migration[], location
 function appliedNumber(db: Database, location: string): number {
   const id = db.pragma('application_id', { simple: true });
   const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
-  if ((id === 0 || id === APPLICATION_ID) && tables === 0) return 0;
+  if (id === 0 && tables === 0) return 0;
   if (id !== APPLICATION_ID) {
     throw new StoreError('not_a_store', `store ${location}: the file is the SQLite database of another program; it was left as it is: choose another with --store`);
   }

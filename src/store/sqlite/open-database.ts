@@ -6,7 +6,7 @@ import { StoreError } from '../../core/error.js';
 import { BLOCKING_WAIT_MS, retryWhileBusy, type BusyPolicy } from './busy.js';
 import { asStoreError } from './fault.js';
 import { fileKind, openFiles } from './file-kind.js';
-import { markAsStore, migrate, needsMigration, readMigrations } from './migrate.js';
+import { migrate, needsMigration, readMigrations } from './migrate.js';
 import { networkFilesystem } from './network-filesystem.js';
 import { unsafeSqlite } from './sqlite-version.js';
 
@@ -35,7 +35,6 @@ export async function openDatabase(
     // Before anything is written: the file may belong to another program, or to a newer version of this one.
     const behind = await busy(() => needsMigration(opened, migrations, path));
     if (path !== MEMORY) closeToOthers(path);
-    if (behind) await busy(() => markAsStore(opened));
     if (path !== MEMORY) await busy(() => useWriteAheadLog(opened, path));
     opened.pragma('foreign_keys = ON');
     opened.pragma('temp_store = MEMORY');

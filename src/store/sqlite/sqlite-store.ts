@@ -138,8 +138,9 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     await this.#queue.drain();
-    // One that the store does not take stays until it expires or its process is gone.
-    await Promise.all([...this.#leases.values()].map((lease) => this.#queue.add(() => this.#writer.releaseLease(lease), SMALL).catch(() => undefined)));
+    // Those of this process. One that the store does not take stays until it expires or the process is gone.
+    const own = [...this.#leases.values()].filter(({ holder }) => holder.pid === process.pid);
+    await Promise.all(own.map((lease) => this.#queue.add(() => this.#writer.releaseLease(lease), SMALL).catch(() => undefined)));
     this.#log?.close();
     this.#db.close();
     this.#files?.end();
