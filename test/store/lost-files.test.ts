@@ -1,7 +1,7 @@
 // Files of a store that are deleted, replaced or cut while it is open: noticed, told, and nothing is written behind them.
 import { existsSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/index.js';
 import type { Lease, Store } from '../../src/store/store.js';
 import { commitOf, ended, newSession, temporaryFolder } from '../support/store-samples.js';
@@ -28,6 +28,10 @@ describe('a commit is refused, and says why, when', () => {
   ])('%s', async (_, message, harm) => {
     const { path, store, lease } = await opened();
     harm(path);
+    // The log is measured every 50 ms.
+    const [real, late] = [performance.now.bind(performance), 60];
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => real() + late);
+    onTestFinished(() => spy.mockRestore());
     await expect(store.commit(commitOf(lease, [ended('a')]))).rejects.toMatchObject({ fault: 'gone', message: expect.stringMatching(message) as unknown });
     await expect(store.renewLease(lease, 1)).rejects.toMatchObject({ fault: 'gone' });
   });

@@ -8,6 +8,8 @@ import { openFiles, type FileId } from './file-kind.js';
 const LOG_HEAD = 32; // bytes before the first frame of a write-ahead log
 const FRAME_HEAD = 24; // bytes before the page of a frame
 const LOG_MAGIC = [0x377f0682, 0x377f0683];
+// The log is measured at most so often, ms: between a look and the write after it, it can be cut anyway.
+const LOG_LOOK_MS = 50;
 const LEAST_FILE = 512n; // the smallest page, so the smallest database
 
 /** Pages in the write-ahead log, as all processes that share it count them. */
@@ -21,6 +23,7 @@ export class FileWatch {
   readonly #frameBytes: number;
   readonly #seen = new Map<string, BigIntStats>();
   #log: number | undefined;
+  #logSeenAt = -Infinity;
 
   /** Begins to watch; the store must be open and read once. */
   constructor(db: Database, path: string) {
@@ -38,9 +41,12 @@ export class FileWatch {
     if (main !== undefined && main.size < LEAST_FILE) throw this.#gone('the file was emptied');
   }
 
-  /** The same, and `gone` when the write-ahead log was cut. To be asked before each write. */
+  /** The same, and `gone` when the write-ahead log was cut (looked at every 50 ms). To be asked before each write. */
   check(): void {
     this.checkPlaces();
+    const now = performance.now();
+    if (now - this.#logSeenAt < LOG_LOOK_MS) return;
+    this.#logSeenAt = now;
     // Others append and cut it rightly meanwhile: only what is still so when asked again is a fault.
     if (this.#isCut() && this.#isCut()) throw this.#gone(`its write-ahead log ${this.#path}-wal was cut`);
   }
