@@ -24,6 +24,8 @@ export class FileWatch {
   readonly #seen = new Map<string, BigIntStats>();
   #log: number | undefined;
   #logSeenAt = -Infinity;
+  /** What was found once stays so. */
+  #lost: StoreError | undefined;
 
   /** Begins to watch; the store must be open and read once. */
   constructor(db: Database, path: string) {
@@ -37,6 +39,7 @@ export class FileWatch {
 
   /** StoreError `gone` when a file of the store is not the one that was opened. Costs three calls to the system. */
   checkPlaces(): void {
+    if (this.#lost !== undefined) throw this.#lost;
     const [main] = ['', '-wal', '-shm'].map((suffix) => this.#same(suffix));
     if (main !== undefined && main.size < LEAST_FILE) throw this.#gone('the file was emptied');
   }
@@ -90,6 +93,6 @@ export class FileWatch {
   }
 
   #gone(what: string): StoreError {
-    return new StoreError('gone', `store ${this.#path}: ${what} while it was open; nothing more is written to it, and what it held since its last backup may be lost: see what is there (plan doctor), put the right file back, then resume`);
+    return (this.#lost = new StoreError('gone', `store ${this.#path}: ${what} while it was open; nothing more is written to it, and what it held since its last backup may be lost: see what is there (plan doctor), put the right file back, then resume`));
   }
 }
