@@ -12,8 +12,8 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
     if (distance < bestDistance) [best, bestDistance, tie] = [candidate, distance, false];
     else if (distance === bestDistance) tie = true;
   }
-  // Half of a short word changed is another word.
-  if (best === undefined || tie || bestDistance * 2 > Math.max(word.length, best.length)) return undefined;
+  // With half of a short word changed it is another word.
+  if (best === undefined || tie || bestDistance * 2 >= Math.max(word.length, best.length)) return undefined;
   return best;
 }
 

@@ -26,6 +26,77 @@ export function asExpressionError(fault: NameFault, text: string): ExpressionErr
   return new ExpressionError(fault.hint === undefined ? fault.message : `${fault.message}; ${fault.hint}`, text, fault, fault.hint);
 }
 
+// What other tools have in expressions, and what stands for it here.
+const ELSEWHERE: { [name: string]: string } = Object.assign(Object.create(null), {
+  always: 'write "after: any" beside "if": the step runs however its needs ended',
+  failure: 'write "after: failure" beside "if": the step runs when one of its needs failed',
+  success: 'leave it out: a step runs when its needs succeeded ("after: success")',
+  cancelled: 'under "finally", write session.status == "cancelled"',
+  failed: 'write "after: failure" beside "if": the step runs when one of its needs failed',
+  succeeded: 'leave it out: a step runs when its needs succeeded ("after: success")',
+  skipped: 'write steps.ID.status == "skipped"',
+  toJSON: 'write toJson(x)',
+  fromJSON: 'write fromJson(text)',
+  format: 'write the text around several ${{ }}, or join it with +',
+  contains: 'write it behind the value: text.contains(part); in a list: item in list',
+  hashFiles: 'let a step compute it: run: sha256sum FILE, with "stdout: text"',
+  len: 'write size(x)',
+  length: 'write size(x)',
+  count: 'write size(x)',
+  str: 'write string(x)',
+  number: 'write double(x)',
+  float: 'write double(x)',
+  coalesce: 'write default(x, value)',
+  defined: 'write has(x)',
+  exists: 'write has(x)',
+  now: 'no expression knows the time; let a step give it: run: date, with "stdout: text"',
+}) as { [name: string]: string };
+const MEMBERS_ELSEWHERE: { [name: string]: string } = Object.assign(Object.create(null), {
+  output: 'write outputs.NAME, or result',
+  out: 'write outputs.NAME, or result',
+  outcome: 'write status',
+  conclusion: 'write status',
+  state: 'write status',
+  success: 'write status == "completed"',
+  failed: 'write status == "failed"',
+  stdout: 'write result, and "stdout: text" at the step',
+  stderr: 'standard error goes to the log only',
+  exit_code: 'a step that ends with another code than 0 has failed: status == "failed"',
+  exitCode: 'a step that ends with another code than 0 has failed: status == "failed"',
+  body: 'write result.body',
+  response: 'write result.body',
+  value: 'write result, or outputs.NAME',
+}) as { [name: string]: string };
+const ROOTS_ELSEWHERE: { [name: string]: string } = Object.assign(Object.create(null), {
+  inputs: 'write params.NAME',
+  input: 'write params.NAME',
+  parameters: 'write params.NAME',
+  param: 'write params.NAME',
+  needs: 'write steps.ID.outputs.NAME',
+  jobs: 'write steps.ID',
+  job: 'write session.id, or steps.ID',
+  tasks: 'write steps.ID',
+  step: 'write steps.ID',
+  nodes: 'write steps.ID',
+  outputs: 'write steps.ID.outputs.NAME',
+  vars: 'write params.NAME, or env.NAME',
+  variables: 'write params.NAME, or env.NAME',
+  github: 'write env.GITHUB_SHA and the like: it is a variable of the host',
+  workflow: 'write session.id or plan.name',
+  run: 'write session.id',
+  runner: 'Planwright has no runners; a variable of the host is env.NAME',
+  matrix: 'a step cannot be repeated over a list; write one step for each item',
+  item: 'a step cannot be repeated over a list; in a loop of an expression: list.map(item, …)',
+  secret: 'write secrets.NAME',
+  yes: 'write true',
+  no: 'write false',
+  True: 'write true',
+  False: 'write false',
+  None: 'write null',
+  nil: 'write null',
+  status: 'write steps.ID.status, or session.status under "finally"',
+}) as { [name: string]: string };
+
 type Bound = ReadonlySet<string>;
 
 class Search {
@@ -57,7 +128,7 @@ class Search {
     const name = node.args as string;
     if (bound.has(name) || (ROOTS as readonly string[]).includes(name) || TYPE_NAMES.has(name)) return;
     if (name === 'int' || name === 'uint') return this.#tell(node, 'unknown_name', `there is no type "${name}"`, 'numbers are of one type: double');
-    this.#tell(node, 'unknown_name', `there is no name "${name}"`, hintFor(name, [...ROOTS, ...bound], `names begin with params, steps, env, secrets, session or plan; text stands in quotes: "${name}"`));
+    this.#tell(node, 'unknown_name', `there is no name "${name}"`, ROOTS_ELSEWHERE[name] ?? hintFor(name, [...ROOTS, ...bound], `names begin with params, steps, env, secrets, session or plan; text stands in quotes: "${name}"`));
   }
 
   #call(node: Node, call: NonNullable<ReturnType<typeof callOf>>, bound: Bound): void {
@@ -65,7 +136,9 @@ class Search {
     const known = receiver === undefined ? FUNCTIONS : METHODS;
     const counts = known.get(name);
     const place = receiver === undefined ? { start: node.start, end: node.start + name.length } : this.#after(receiver.end, name);
-    if (counts === undefined) {
+    const instead = receiver === undefined ? ELSEWHERE[name] : undefined;
+    if (counts === undefined && instead !== undefined) this.#tell(place, 'unknown_name', `there is no function "${name}"`, instead);
+    else if (counts === undefined) {
       const other = receiver === undefined ? METHODS : FUNCTIONS;
       const otherwise = other.has(name) ? (receiver === undefined ? `write it behind the value: x.${name}(…)` : `write ${name}(x)`) : `there are ${[...known.keys()].filter((one) => !/^get|^(?:or|orValue|hasValue|value|hex|base64)$/.test(one)).join(', ')}`;
       this.#tell(place, 'unknown_name', `there is no ${receiver === undefined ? 'function' : 'method'} "${name}"`, other.has(name) ? otherwise : hintFor(name, known.keys(), otherwise));
@@ -130,6 +203,7 @@ class Search {
 
   #member({ rootNode, links }: Chain, name: string | undefined): void {
     if (name === undefined || ['status', 'outputs', 'result'].includes(name)) return;
+    if (MEMBERS_ELSEWHERE[name] !== undefined) return this.#tell({ start: rootNode.start, end: (links[1] as Link).node.end }, 'bad_expression', `a step has no "${name}"`, MEMBERS_ELSEWHERE[name]);
     const otherwise = `a step has status, outputs and result; what it declares is read as outputs.${/^[A-Za-z_]\w*$/.test(name) ? name : 'NAME'}`;
     this.#tell({ start: rootNode.start, end: (links[1] as Link).node.end }, 'bad_expression', `a step has no "${name}"`, hintFor(name, ['status', 'outputs', 'result'], otherwise));
   }

@@ -31,7 +31,7 @@ export function syntaxError(error: unknown, text: string): ExpressionError {
   const offset = Math.min(range.start, text.length);
   const place = { offset, length: Math.max(1, range.end - offset) };
   const found = text.slice(offset, range.end);
-  const hint = INSTEAD[found] !== undefined ? `write ${INSTEAD[found]}` : /^\s*(?:\$\s?)?\{/.test(text) ? 'write the expression alone, or in ${{ }}' : found === '$' ? 'names have no "$" here: params.x, env.X' : hintBeside(text, offset);
+  const hint = /^=~|^~=|^~/.test(text.slice(offset)) ? 'write x.matches("pattern")' : text.startsWith('<>', offset - 1) ? 'write !=' : INSTEAD[found] !== undefined ? `write ${INSTEAD[found]}` : text.includes('${{') ? 'one ${{ }} stands around the whole expression' : /^\s*(?:\$\s?)?\{/.test(text) ? 'write the expression alone, or in ${{ }}' : found === '$' ? 'names have no "$" here: params.x, env.X' : hintBeside(text, offset);
   return new ExpressionError(messageOf(code, summary, found), text, place, hint);
 }
 

@@ -5,6 +5,7 @@ import type { AuthoredPlan } from './authored.js';
 import { checkPassedThrough } from './check-env.js';
 import { checkFunctions } from './check-functions.js';
 import { checkModules } from './check-modules.js';
+import { layoutFault } from './check-layout.js';
 import { checkCycles, checkNeeds } from './check-needs.js';
 import { checkParams } from './check-params.js';
 import { checkReferences } from './check-references.js';
@@ -24,6 +25,11 @@ import type { YamlTree } from './yaml-document.js';
 
 /** The canonical plan; undefined when there are errors. What is wrong is added to `problems`. */
 export async function checkPlan(tree: YamlTree, source: SourceText, problems: ProblemList, surroundings: PlanSurroundings): Promise<Plan | undefined> {
+  const layout = layoutFault(tree, source);
+  if (layout !== undefined) {
+    problems.add(layout);
+    return undefined;
+  }
   const reader = new TreeReader(tree, source, problems);
   const root = reader.read(planShape());
   if (root === null || root === undefined || typeof root !== 'object' || Array.isArray(root)) {

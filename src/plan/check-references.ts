@@ -140,6 +140,8 @@ function stepFault(context: PlanContext, site: Site, reference: Reference): Refe
 /** The fault of an id that no step has. */
 export function unknownStep(context: PlanContext, id: string): ReferenceFault {
   if (context.problems.isBroken(['steps']) || context.problems.isBroken(['finally'])) return 'told';
+  const alone = /^(?:\$\{\{\s*)?(?:steps\.)?([\w-]+)(?:\.\w+)*(?:\s*\}\})?$/.exec(id)?.[1];
+  if (alone !== undefined && alone !== id && context.drafts.has(alone)) return { code: 'unknown_step', message: `there is no step ${quote(id)}`, hint: `write the id alone: ${alone}` };
   const ids = context.suggestionsFrom(context.drafts);
   const dashed = ids.find((known) => known.startsWith(`${id}-`));
   const meant = nearest(id, ids);

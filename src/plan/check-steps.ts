@@ -4,6 +4,7 @@ import type { AuthoredLimits } from './authored.js';
 import { checkHttp } from './check-http.js';
 import type { PlanPath } from './problem-list.js';
 import type { PlanContext } from './plan-context.js';
+import { durationHint } from './duration-hint.js';
 import { bracesHint, forgottenBraces } from './forgotten-braces.js';
 import type { StepDraft } from './step-draft.js';
 import { listOf, quote } from '../core/suggest.js';
@@ -25,6 +26,8 @@ export function checkSteps(context: PlanContext): void {
     checkKindKeys(context, draft);
     checkScript(context, draft);
     checkForgotten(context, draft);
+    checkOutputs(context, draft);
+    checkCommand(context, draft);
     checkWait(context, draft);
     checkHttp(context, draft);
     checkLimits(context, draft.path, draft.authored, context.plan.defaults ?? {});
@@ -76,6 +79,27 @@ function checkScript(context: PlanContext, draft: StepDraft): void {
   }
 }
 
+const FOREIGN_OUTPUT = /\$\{?(?:GITHUB_(?:OUTPUT|ENV|STATE)|CI_OUTPUT|DAGU_OUTPUT\w*)\b\}?|::set-(?:output|env) name=|##vso\[task\.setvariable/;
+const HEREDOC_OUTPUT = /\becho\s+(["']?)\w+<<-?\w+\1\s*(?:>>|\n)/;
+
+// Outputs written as other tools want them would be lost.
+function checkOutputs(context: PlanContext, draft: StepDraft): void {
+  const script = draft.authored.run;
+  if (typeof script !== 'string') return;
+  const found = FOREIGN_OUTPUT.exec(script) ?? (script.includes('PLAN_OUTPUT') ? HEREDOC_OUTPUT.exec(script) : null);
+  if (found === null) return;
+  const heredoc = found[0].includes('<<');
+  const hint = heredoc ? 'a value of several lines is written as a line of JSON: {"name": "line 1\\nline 2"}' : 'declare "outputs" and write them to the file $PLAN_OUTPUT: echo "name=value" >> "$PLAN_OUTPUT"';
+  context.faultIn({ path: [...draft.path, 'run'], text: script }, found.index, found[0].trim().length, 'foreign_output', heredoc ? 'outputs have no form name<<END' : `this is how another tool takes outputs: ${quote(found[0])}`, hint, 'warning');
+}
+
+// `run: [echo hi]`
+function checkCommand(context: PlanContext, draft: StepDraft): void {
+  const { run } = draft.authored;
+  if (!Array.isArray(run) || run.length !== 1 || !/^[\w./-]+\s+\S/.test(run[0] as string) || /^\.{0,2}\/.*\s.*\//.test(run[0] as string)) return;
+  context.warn([...draft.path, 'run', 0], 'value', 'one_argument', `a program of the name ${quote(run[0] as string)} is looked for, spaces included`, `write each argument as an item: [${(run[0] as string).split(/\s+/).slice(0, 4).join(', ')}], or a script as text`);
+}
+
 // What the shell would take apart, or print as it is.
 function checkForgotten(context: PlanContext, draft: StepDraft): void {
   const script = draft.authored.run;
@@ -105,7 +129,7 @@ function checkDuration(context: PlanContext, path: PlanPath, text: string | unde
   const ms = parseDuration(text);
   if (ms === undefined) {
     const forgotten = path.at(-1) === 'for' ? forgottenBraces(context, text) : undefined;
-    const hint = forgotten !== undefined ? bracesHint(context, forgotten) : /^\d+(\.\d+)?$/.test(text) ? `write a unit: ${text}s, ${text}m…` : undefined;
+    const hint = forgotten !== undefined ? bracesHint(context, forgotten) : durationHint(text);
     context.fault(path, 'value', 'bad_duration', `expected a duration with a unit, such as 500ms, 30s, 5m, 1h30m or 2d, found ${quote(text)}`, hint);
     context.problems.damage(path);
   } else if (positive && ms === 0) context.fault(path, 'value', 'bad_duration', `expected a duration longer than zero, found ${quote(text)}`);

@@ -2,6 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { findNonJson, type JsonObject } from '../core/json.js';
+import { foreignText } from './check-layout.js';
 import { checkPlan, checkRoot } from './check-plan.js';
 import type { Plan } from './plan.js';
 import type { PlanSurroundings } from './plan-context.js';
@@ -65,7 +66,7 @@ async function folderOf(file: string): Promise<string> {
 async function check(text: string, file: string, place: PlanSurroundings): Promise<LoadResult> {
   const source = new SourceText(text);
   const parsed = parseYaml(text);
-  if ('fault' in parsed) return { ok: false, problems: [problemOf({ ...parsed.fault, path: [] }, source, file)] };
+  if ('fault' in parsed) return { ok: false, problems: [problemOf(foreignText(text) ?? { ...parsed.fault, path: [] }, source, file)] };
   return checkTree(parsed.tree, source, file, place);
 }
 

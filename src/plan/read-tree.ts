@@ -11,7 +11,7 @@ import { LONE_SURROGATE, readScalar } from './read-scalar.js';
 import type { Shape } from './schema-shape.js';
 import type { SourceText } from './source-text.js';
 import { nearest, quote } from '../core/suggest.js';
-import { synonymOf } from './synonym.js';
+import { placeOf, synonymOf } from './synonym.js';
 import { entriesOf, resolve, textOf, type Entry } from './yaml-entries.js';
 import { MAX_DEPTH, type YamlTree } from './yaml-document.js';
 import type { ProblemCode } from './problem-code.js';
@@ -134,7 +134,7 @@ export class TreeReader {
     for (const { key } of map.items) if (this.#copying > 0 || isAlias(key)) this.#grow(resolve(key as Node | null, this.#tree));
     const result = Object.create(null) as JsonObject;
     const entries = entriesOf(map, this.#tree, {
-      badKey: (_map, pair) => void this.#fault((pair.key as Node | null) ?? map, 'bad_key', 'expected a key that is text, found nothing, a list or a mapping'),
+      badKey: (_map, pair) => this.#badKey(map, pair.key as Node | null),
       duplicate: (key, second, first) => this.#duplicate(key, second, first),
       badMerge: (node) => void this.#fault(node ?? map, 'bad_merge', 'expected a mapping, or a list of mappings, behind the merge key "<<"'),
     });
@@ -171,6 +171,8 @@ export class TreeReader {
       return undefined;
     }
     if (shape.keys === undefined || shape.keys.has(key)) return key;
+    const synonym = synonymOf(key, placeOf(shape.keys));
+    if (synonym !== undefined) return this.#foreignKey(entry, synonym, shape.keys, present);
     const free = [...shape.keys.keys()].filter((known) => !present.has(known));
     const meant = nearest(key, free);
     const fits = meant !== undefined && kindFits(entry.valueNode, shape.keys.get(meant) as Shape, this.#tree);
@@ -180,22 +182,29 @@ export class TreeReader {
       this.renames.set(map, renames.set(key, meant));
       return meant;
     }
-    const synonym = synonymOf(key);
-    const hint =
-      synonym !== undefined && shape.keys.has(synonym)
-        ? present.has(synonym) ? `that is "${synonym}" here` : `did you mean "${synonym}"?`
-        : meant !== undefined ? `did you mean "${meant}"?` : `keys allowed here: ${[...shape.keys.keys()].join(', ')}`;
-    this.#keyFault(entry, 'unknown_key', unknownKey(key, this.#path), hint);
+    this.#keyFault(entry, 'unknown_key', unknownKey(key, this.#path), meant !== undefined ? `did you mean "${meant}"?` : `keys allowed here: ${[...shape.keys.keys()].join(', ')}`);
     // The key that was meant is not missing as well: one mistake is told once.
-    const wanted = synonym !== undefined && shape.keys.has(synonym) ? synonym : meant;
-    if (wanted !== undefined && !present.has(wanted)) this.#problems.damage([...this.#path, wanted]);
+    if (meant !== undefined && !present.has(meant)) this.#problems.damage([...this.#path, meant]);
     return undefined;
+  }
+
+  /** A key of another tool. */
+  #foreignKey(entry: Entry, { key, hint }: { key?: string; hint?: string }, keys: ReadonlyMap<string, Shape>, present: ReadonlySet<string>): undefined {
+    const known = key !== undefined && keys.has(key);
+    this.#keyFault(entry, 'unknown_key', unknownKey(entry.key, this.#path), hint ?? (known && present.has(key) ? `that is "${key}" here` : `did you mean "${key}"?`));
+    if (known && !present.has(key)) this.#problems.damage([...this.#path, key]);
   }
 
   #keyFault(entry: Entry, code: ProblemCode, message: string, hint?: string): void {
     const path = [...this.#path, entry.key];
     this.#problems.add({ code, message, hint, path, ...rangeOf(entry.keyNode) });
     this.#problems.damage(path);
+  }
+
+  #badKey(map: YAMLMap, key: Node | null): void {
+    const braces = isMap(key) && this.#source.text.startsWith('{{', rangeOf(map).start);
+    const hint = braces ? 'to mean an expression, write ${{ }} in quotes: "${{ … }}"' : undefined;
+    this.#fault(key ?? map, 'bad_key', 'expected a key that is text, found nothing, a list or a mapping', hint);
   }
 
   #duplicate(key: string, second: Node, first: Node): void {

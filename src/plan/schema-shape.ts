@@ -26,12 +26,14 @@ export interface SchemaNode {
   'x-expected'?: string;
   /** Code of the problem when a value does not fit. */
   'x-code'?: string;
+  /** How a mapping is written, shown where something else stands; VALUE is what stands there. */
+  'x-form'?: string;
   /** A duration that must be longer than zero. */
   'x-positive'?: boolean;
 }
 
 /** Own keywords of the schema; they only annotate. */
-export const ANNOTATIONS = ['x-text', 'x-json', 'x-expected', 'x-code', 'x-positive'] as const;
+export const ANNOTATIONS = ['x-text', 'x-json', 'x-expected', 'x-code', 'x-form', 'x-positive'] as const;
 
 export interface Shape {
   text: boolean | 'typed';

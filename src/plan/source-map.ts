@@ -1,6 +1,6 @@
 // From a place in the plan (`steps`, `build`, `needs`, 0) back to the file. Indexes of mappings are made when they
 // are first asked for: a file without problems pays nothing.
-import { isMap, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { PlanPath } from './problem-list.js';
 import { rangeOf, type Renames } from './read-tree.js';
 import type { SourceText } from './source-text.js';
@@ -42,6 +42,12 @@ export class SourceMap {
   shortRange(path: PlanPath): Range {
     const value = this.valueRange(path);
     return this.#source.text.slice(value.start, value.end).includes('\n') ? this.keyRange(path) : value;
+  }
+
+  /** Whether a scalar stands there without quotes. */
+  isPlain(path: PlanPath): boolean {
+    const { node } = this.#walk(path);
+    return isScalar(node) && node.type === 'PLAIN';
   }
 
   /**

@@ -36,7 +36,7 @@ export class SourceText {
     const from = column > FRAME_WIDTH - 20 ? column - 40 : 0;
     const digits = String(line).length;
     const row = (number: number) => `${String(number).padStart(digits)} | ${cut(this.#line(number), from)}`;
-    const caret = `${' '.repeat(digits)} | ${' '.repeat(column - 1 - from)}${'^'.repeat(Math.min(width, FRAME_WIDTH - 20))}`;
+    const caret = `${' '.repeat(digits)} | ${' '.repeat(column - 1 - from)}${'^'.repeat(Math.min(width, FRAME_WIDTH - (column - 1 - from)))}`;
     return [...(line > 1 ? [row(line - 1)] : []), row(line), caret].join('\n');
   }
 
@@ -61,4 +61,8 @@ export class SourceText {
   }
 }
 
-const cut = (line: string, from: number) => (line.length - from > FRAME_WIDTH ? `${line.slice(from, from + FRAME_WIDTH)}…` : line.slice(from));
+function cut(line: string, from: number): string {
+  const begin = from > 0 && line.length > from ? '…' : '';
+  const shown = `${begin}${line.slice(from + begin.length, from + FRAME_WIDTH)}`;
+  return line.length - from > FRAME_WIDTH ? `${shown}…` : shown;
+}

@@ -69,8 +69,34 @@ function treeOf(text: string): { tree: YamlTree } | { fault: SyntaxFault } {
     return { fault: { code: 'yaml_version', message: `expected YAML 1.2, found the directive %YAML ${document.directives.yaml.version}`, hint: 'remove the directive', start, end: start + 5 } };
   }
   const error = document.errors[0];
-  if (error !== undefined) return { fault: syntaxFault(error.code, error.message, error.pos) };
+  if (error !== undefined) return { fault: openQuote(document, text, error.code, error.pos) ?? bareBraces(text, error.pos) ?? syntaxFault(error.code, error.message, error.pos) };
   return { tree: { root: document.contents, target: aliasTargets(document) } };
+}
+
+// A quote that is not closed takes in all up to the next one, or to the end: it is told where it opens.
+function openQuote(document: Document.Parsed, text: string, code: string, [at]: [number, number]): SyntaxFault | undefined {
+  let open: number | undefined;
+  visit(document, {
+    Scalar(_key, { type, range }) {
+      if (range === undefined || range === null || (type !== 'QUOTE_DOUBLE' && type !== 'QUOTE_SINGLE')) return;
+      const [start, end] = range;
+      const behind = end <= at && text.slice(end, at).trim() === '';
+      if (code === 'MISSING_CHAR' ? start < at && end >= at - 1 : behind && text.slice(start, end).includes('\n')) open ??= start;
+    },
+  });
+  if (open === undefined) return undefined;
+  return { code: 'yaml_syntax', message: `not YAML: the quote that opens here is not closed in its line`, hint: `close it: ${text[open] as string}…${text[open] as string}`, start: open, end: open + 1 };
+}
+
+// `[echo, ${{ x }}]`: inside of brackets a brace begins a mapping.
+function bareBraces(text: string, [at]: [number, number]): SyntaxFault | undefined {
+  const begin = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - 200);
+  const open = text.slice(begin, at + 3).lastIndexOf('${{');
+  if (open === -1) return undefined;
+  const start = begin + open;
+  const close = text.indexOf('}}', start);
+  const end = close === -1 || text.slice(start, close).includes('\n') ? start + 3 : close + 2;
+  return { code: 'yaml_syntax', message: 'not YAML: inside of [ ] and { }, a text with ${{ }} needs quotes', hint: `put quotes: "${text.slice(start, end)}"`, start, end };
 }
 
 function syntaxFault(code: string, message: string, [start, end]: [number, number]): SyntaxFault {
@@ -84,7 +110,9 @@ function hintFor(code: string): string | undefined {
     case 'MULTILINE_IMPLICIT_KEY':
       return 'a text with ": " in it needs quotes, or a block ("|")';
     case 'MISSING_CHAR':
-      return 'close the quote or bracket that is open here';
+      return 'close the quote or bracket that is open here, or put quotes around a text with ",", brackets or braces in it';
+    case 'UNEXPECTED_TOKEN':
+      return 'put quotes around a text with brackets or braces in it';
     case 'BAD_INDENT':
       return 'keys of one mapping begin in the same column';
     default:

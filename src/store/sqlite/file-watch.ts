@@ -24,7 +24,7 @@ export class FileWatch {
   readonly #seen = new Map<string, BigIntStats>();
   #log: number | undefined;
   #logSeenAt = -Infinity;
-  /** What was found once stays so. */
+  /** A log that was cut stays so, whatever is written behind it. */
   #lost: StoreError | undefined;
 
   /** Begins to watch; the store must be open and read once. */
@@ -51,7 +51,7 @@ export class FileWatch {
     if (now - this.#logSeenAt < LOG_LOOK_MS) return;
     this.#logSeenAt = now;
     // Others append and cut it rightly meanwhile: only what is still so when asked again is a fault.
-    if (this.#isCut() && this.#isCut()) throw this.#gone(`its write-ahead log ${this.#path}-wal was cut`);
+    if (this.#isCut() && this.#isCut()) throw (this.#lost = this.#gone(`its write-ahead log ${this.#path}-wal was cut`));
   }
 
   /** After the store was closed. */
@@ -93,6 +93,6 @@ export class FileWatch {
   }
 
   #gone(what: string): StoreError {
-    return (this.#lost = new StoreError('gone', `store ${this.#path}: ${what} while it was open; nothing more is written to it, and what it held since its last backup may be lost: see what is there (plan doctor), put the right file back, then resume`));
+    return new StoreError('gone', `store ${this.#path}: ${what} while it was open; nothing more is written to it, and what it held since its last backup may be lost: see what is there (plan doctor), put the right file back, then resume`);
   }
 }
